@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# build-lib.sh OUT.a [cargo arguments]: the Rust library as code for this kind of kernel (x86-64 with
-# return thunks and retpolines), with the code generation options of the kernel's own C.
+# build-lib.sh OUT.a [cargo arguments]: the Rust library as code for this kind of kernel (x86-64
+# with return thunks and retpolines), with the code generation options of the kernel's own C.
 #
-# RUSTC_BOOTSTRAP=1 makes a stable compiler accept -Z options, as the kernel's own Rust support does.
-# `core` is built from source (rust-src): the precompiled one calls through the GOT, which the module
-# loader refuses. LND_RUSTFLAGS adds options; docs/kernel.md lists those of other kernels.
+# RUSTC_BOOTSTRAP=1 makes a stable compiler accept -Z options, as the kernel's own Rust support
+# does. `core` is built from source (rust-src): the precompiled one calls through the GOT, which the
+# module loader refuses. LND_RUSTFLAGS adds options; docs/kernel.md lists those of other kernels.
 set -eu
 
 out=$(realpath -m "$1")

@@ -18,7 +18,7 @@ MODULE_PARM_DESC(deadline_ms, "ms that a message has, over all its waits");
 
 unsigned int lnd_host_poll_ms;
 module_param_named(poll_ms, lnd_host_poll_ms, uint, 0444);
-MODULE_PARM_DESC(poll_ms, "ms between two checks for messages, for peers that do not ring; 0: none");
+MODULE_PARM_DESC(poll_ms, "ms between polls for messages, for peers that do not ring; 0: none");
 
 static char *completion = "hard";
 module_param(completion, charp, 0444);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# prelink.sh LIBRARY.a OBJECT.o [USER.o…]: makes one relocatable object of the Rust archive, as Kbuild
-# links it: the exported functions that the users call, or all of them, and what they need. Nothing
-# else is global. check-object.sh checks it.
+# prelink.sh LIBRARY.a OBJECT.o [USER.o…]: makes one relocatable object of the Rust archive, as
+# Kbuild links it: the exported functions that the users call, or all of them, and what they need.
+# Nothing else is global. check-object.sh checks it.
 set -eu
 
 library=$(realpath "$1")
@@ -31,9 +31,9 @@ for member in "$work"/members/*compiler_builtins*.o; do
     [ ! -e "$member" ] || objcopy --redefine-syms="$work/renames" "$member"
 done
 
-# A jump through a thunk takes 57 bytes of a module's file: the jump, its relocation, and an entry in
-# the list of sites with another relocation; a call of memcpy takes 29. So the library has one jump to
-# each of the kernel's functions, and its own functions use that.
+# A jump through a thunk takes 57 bytes of a module's file: the jump, its relocation, and an entry
+# in the list of sites with another relocation; a call of memcpy takes 29. So the library has one
+# jump to each of the kernel's functions, and its own functions use that.
 nm -u "$work"/members/*.o | awk '$2 ~ /^(__x86_|mem)/ { print $2, "lnd_to_" $2 }' | sort -u >"$work/imports"
 for member in "$work"/members/*.o; do
     objcopy --redefine-syms="$work/imports" "$member"

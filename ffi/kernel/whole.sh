@@ -11,10 +11,10 @@ shift 3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# A return takes 57 bytes of a module's file: the return, its relocation, and an entry in the list of
-# sites with another. So the C functions return through the library's jump. objtool has already checked
-# their objects. Lock prefixes that are patched out on one processor take 28 bytes each; the library's
-# are not listed.
+# A return takes 57 bytes of a module's file: the return, its relocation, and an entry in the list
+# of sites with another. So the C functions return through the library's jump. objtool has already
+# checked their objects. Lock prefixes that are patched out on one processor take 28 bytes each; the
+# library's are not listed.
 jump=lnd_to___x86_return_thunk
 nm "$library" | grep -q " T $jump\$" || jump=__x86_return_thunk
 sites=.return_sites

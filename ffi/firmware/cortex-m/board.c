@@ -72,7 +72,7 @@ void reset(void)
 	board_end(main() == 0);
 }
 
-/* The stack is painted before anything is on it. */
+/* The stack is painted before its first use. */
 __attribute__((naked)) static void start(void)
 {
 	__asm volatile("ldr r0, =stack_end\n\t"
@@ -149,7 +149,7 @@ uint64_t board_now(void)
 {
 	uint32_t before = mask(), value = REG(CLOCK + TIMER_VALUE), high = wraps;
 
-	if (REG(CLOCK + TIMER_INT) & 1) { /* wrapped, and nobody has counted it yet */
+	if (REG(CLOCK + TIMER_INT) & 1) { /* wrapped, and not counted yet */
 		value = REG(CLOCK + TIMER_VALUE);
 		high++;
 	}
@@ -162,7 +162,7 @@ void board_sleep(uint64_t until)
 	uint32_t before = mask();
 	uint64_t now = board_now(), ticks = until > now ? (until - now) / NS_PER_TICK + 1 : 0;
 
-	/* Nothing comes between the look and the sleep: what is pending ends it all the same. */
+	/* Nothing comes between the check and the sleep: a pending interrupt still ends it. */
 	if (!woken && ticks) {
 		REG(ALARM + TIMER_VALUE) = ticks < 0xffffffffU ? (uint32_t)ticks : 0xffffffffU;
 		REG(ALARM + TIMER_CTRL) = TIMER_ON;
@@ -201,7 +201,7 @@ void board_clock_hardware(void)
 	REG(SCB_ICSR) = SCB_ICSR_PENDSTSET;
 }
 
-/* --- the debugger's end of the line (semihosting) --- */
+/* --- the debugger's console (semihosting) --- */
 
 static void debugger(uint32_t operation, const void *parameter)
 {

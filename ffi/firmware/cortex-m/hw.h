@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * hw.h - the DMA engines of both nodes in software, for a board that has none.
+ * hw.h - the DMA engines of both nodes in software, for a board without.
  *
- * Whoever calls hw_step() is the hardware; on this board the SysTick interrupt is.
+ * The caller of hw_step() is the hardware; on this board it is the SysTick interrupt.
  */
 #ifndef HW_H
 #define HW_H
@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bit of hw_step(): step again soon. Below it a bit for each node that has new completions. */
+/* Bit of hw_step(): step again soon. Below it is a bit for each node with new completions. */
 #define HW_MORE 0x100U
 
 /**
- * struct hw_side - What one node has.
+ * struct hw_side - The memory of one node.
  * @ring: its link's memory, formatted by lnd_ring_format().
  * @ring_len: bytes.
  * @window: its payload memory.
@@ -31,9 +31,9 @@ struct hw_side {
 uint32_t hw_begin(const struct hw_side *a, const struct hw_side *b);
 /* One step of both engines. Context: the hardware's. */
 uint32_t hw_step(uint64_t now);
-/* Holds up a node's pulls, or lets them go on. Context: any. */
+/* Holds a node's pulls, or lets them continue. Context: any. */
 void hw_stall(uint32_t node, uint32_t stalled);
-/* Asks a node's engine to stop for ever; and 1 once it has. Context: any. */
+/* Requests that a node's engine stop for ever; and 1 once it has. Context: any. */
 void hw_kill(uint32_t node);
 uint32_t hw_is_dead(uint32_t node);
 

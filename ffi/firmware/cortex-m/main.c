@@ -4,7 +4,7 @@
  *
  *  context                   does
  *  thread (main)             submits, takes frames, lnd_run(): finalizes
- *  NVIC 28, completions      lnd_interrupt(): decides, and no more
+ *  NVIC 28, completions      lnd_interrupt(): only decides
  *  NVIC 29, link failed      lnd_link_failed()
  *  NVIC 8, alarm             ends the thread's sleep
  *  SysTick                   is the hardware: one step of both engines
@@ -54,9 +54,9 @@ uint32_t on_hardware(void)
 	return (done & HW_MORE) != 0;
 }
 
-/* --- the story --- */
+/* --- the script --- */
 
-/* Lets the nodes work until `done` says so; 0, or `wrong` when patience is at its end. */
+/* Lets the nodes work until `done` returns true; 0, or `wrong` after a timeout. */
 static const char *until(const char *wrong, int (*done)(void))
 {
 	uint64_t end = board_now() + PATIENCE;
@@ -76,7 +76,7 @@ static const char *until(const char *wrong, int (*done)(void))
 			if (nodes[at].next < next)
 				next = nodes[at].next;
 		}
-		/* Each has seen what the other has said. */
+		/* Each node has received all messages of the other. */
 		if (quiet >= 2 && !done())
 			board_sleep(next);
 	}
@@ -185,7 +185,7 @@ static const char *burst(void)
 	return NULL;
 }
 
-/* So far no deadline was needed: every completion came by itself. */
+/* No deadline was needed so far: every completion arrived by itself. */
 static const char *nothing_was_late(void)
 {
 	for (uint32_t at = 0; at < 2; at++)
@@ -195,7 +195,7 @@ static const char *nothing_was_late(void)
 	return NULL;
 }
 
-/* Node 0 loses its link while its PUT waits for node 1's verdict. */
+/* Node 0 loses its link while its PUT waits for node 1's decision. */
 static const char *link_failure(void)
 {
 	nodes[1].hold = 1;
@@ -220,7 +220,7 @@ static const char *link_failure(void)
 	return arrive(4);
 }
 
-/* Node 1 dies while it owes verdicts on a PUT and a GET. */
+/* Node 1 goes down while a PUT and a GET wait for its decisions. */
 static const char *peer_death(void)
 {
 	uint32_t failed = nodes[0].ledger.failed;

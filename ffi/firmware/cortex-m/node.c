@@ -3,13 +3,13 @@
 
 #include "board.h"
 
-/* Provided by the Rust library. */
+/* From the Rust library. */
 void *memcpy(void *to, const void *from, size_t len);
 
 #define TIMEOUT 2000000000ULL
-#define FEATURES 3U /* remote completion, knows untouched */
+#define FEATURES 3U /* remote completion, reports untouched */
 
-/* All memory there is, beside the platform's. */
+/* All memory of the image, beside the platform's. */
 struct node nodes[2];
 static uint8_t ni_memory[2][NI_BYTES] __attribute__((aligned(LND_ALIGN)));
 
@@ -25,7 +25,7 @@ static struct open {
 	uint32_t used, region;
 	struct job job;
 } opens[2][SLOTS];
-/* Requests whose verdict was put off. */
+/* Requests whose decision was postponed. */
 static struct {
 	struct lnd_request request;
 	struct job job;
@@ -93,7 +93,7 @@ int node_start(struct node *node, enum op op, uint32_t number, uint32_t offset, 
 	return 1;
 }
 
-/* Takes a request's payload into a region, or none of it; or gives what is asked for. */
+/* Receives a request's payload into a region, or none of it; or replies with a payload. */
 static void decide(struct node *node, struct lnd_request request, const struct job *job, uint32_t kind)
 {
 	int give = job->op == GET && kind == LND_REQUEST_GET;
@@ -127,11 +127,11 @@ static void decide(struct node *node, struct lnd_request request, const struct j
 		if (error != LND_E_GONE)
 			lnd_nak(node->ni, request, LND_NAK_NO_RESOURCES, now);
 	}
-	if (none) /* small enough to be answered by a message */
+	if (none) /* small enough for an answer in a message */
 		node_start(node, REPLY, job->number, job->offset, job->length);
 }
 
-/* A peer's request, before anything else happens: nothing comes in between. */
+/* Handles a peer's request, before any other call. */
 static void requested(struct node *node, const struct lnd_arrival *arrival)
 {
 	struct job job;
@@ -178,7 +178,7 @@ static void op_finalize(void *ctx, const struct lnd_report *report)
 	struct node *node = ctx;
 	struct open *open;
 
-	/* Only a thread is told of ends. */
+	/* Only threads get reports. */
 	if (board_in_interrupt() || report->user == 0 || report->user > SLOTS ||
 	    !opens[node->number][report->user - 1].used) {
 		node->ledger.violations++;
@@ -193,7 +193,7 @@ static void op_finalize(void *ctx, const struct lnd_report *report)
 		return;
 	}
 	node->ledger.ok++;
-	/* A GET that was a mere message is answered by another. */
+	/* A GET that was sent as a message alone is answered by another message. */
 	if (open->region == NO_SINK || (open->job.op == GET && !report->reply))
 		return;
 	if (report->bytes == open->job.length && payload_arrived(node->number, open->region, &open->job))
@@ -216,7 +216,7 @@ static void op_bug(void *ctx, const char *what)
 	board_text("\n");
 }
 
-/* --- a node's life --- */
+/* --- a node's creation and its loop --- */
 
 static struct lnd_ops ops = {
 	.size = sizeof(ops),
@@ -282,10 +282,10 @@ const char *nodes_create(void)
 	return NULL;
 }
 
-/* Frames in, answers before requests; then what is due. */
+/* Receives frames, answers before requests; then does the work that is due. */
 int node_poll(struct node *node, uint64_t now)
 {
-	/* The wire has two ends: a frame is the other node's. */
+	/* The wire has two ends: a frame comes from the other node. */
 	uint64_t sender = other(node)->number + 1;
 	int busy = 0;
 

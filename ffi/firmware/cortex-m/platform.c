@@ -3,7 +3,7 @@
 
 #include "board.h"
 
-/* Provided by the Rust library. */
+/* From the Rust library. */
 void *memcpy(void *to, const void *from, size_t len);
 
 /* Offsets of registers: docs/registers.md. */
@@ -26,7 +26,7 @@ struct box {
 };
 static struct box boxes[2][2]; /* by receiver and lane */
 
-/* What every operation is given: the node's number, behind a pointer to it. */
+/* Every operation gets the node's number, behind a pointer to it. */
 static uint32_t number_of(const void *ctx)
 {
 	return *(const uint32_t *)ctx & 1;

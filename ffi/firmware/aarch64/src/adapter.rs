@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Makes a DMA controller that only copies into the engine that `lnd-dma` drives: `MmioEngine` and
-//! `CompletionQueue` stay as they are, and every register of theirs ends here
+//! Makes a copy-only DMA controller the engine that `lnd-dma` drives. `MmioEngine` and
+//! `CompletionQueue` stay unchanged; every access to their registers ends here
 //! ([`RegisterAccess`](lnd_dma::regs::RegisterAccess)).
 //!
-//! What the engine of `docs/registers.md` can do and the ZDMA cannot, and how it is done all the same:
+//! What the engine of `docs/registers.md` has and the ZDMA lacks, and how this adapter provides it:
 //!
-//! | | here |
+//! | the ZDMA lacks | this adapter |
 //! |---|---|
 //! | many pulls at a time | one; the others wait in the post ring |
-//! | staged descriptors, claimed by the puller | own words in memory, by the same compare-and-swap |
-//! | invalidate a descriptor that waits | it never left the ring: returned untouched |
-//! | **invalidate one that is moving** | the device cannot. It is never given more than a piece to move without a pause; at the pause we look whether the transfer is wanted back, by either side, and then stop the channel instead of letting it go on. So an invalidated descriptor comes back after one piece at most, with an error and `Touched`, or with its real end if that was the last piece (S0-16) |
-//! | stop | at the pause likewise; STOPPED is shown when the device's own status register says disabled and no other channel has a claim on memory of ours (INV-3) |
-//! | yank | the own words in memory tell what the device has done; it is disabled and cannot change them |
-//! | both ends signalled | the puller's interrupt reports on both rings (S3-4) |
+//! | staged descriptors, claimed by the puller | own words in memory, by compare-and-swap |
+//! | invalidate a waiting descriptor | it never left the ring: returned untouched |
+//! | **invalidate a moving one** | stops the channel at its next pause |
+//! | stop | stops the channel at its next pause |
+//! | reclaim | the own words in memory show what the device has done; it is disabled |
+//! | completion at both ends | the puller's interrupt reports on both rings (S3-4) |
+//!
+//! The device cannot invalidate a moving transfer, so it never moves more than a piece without a
+//! pause. At the pause the adapter checks whether either side has invalidated the transfer, and then
+//! stops the channel. An invalidated descriptor comes back after one piece at most, with an error
+//! and `Touched`, or with its real end if that was the last piece (S0-16). STOPPED is shown when the
+//! device's own status register shows disabled and no other channel has a claim on this node's
+//! memory (INV-3).
 //!
 //! A piece is 4 KiB, or a sixteenth of the transfer: that bounds how long an invalidation or a stop
-//! waits. A channel that hangs within a piece never shows disabled, and then there is no proof and
-//! nothing is freed (INV-2).
+//! waits. A channel that hangs within a piece never shows disabled. Then there is no proof, and no
+//! memory is freed (INV-2).
 //!
-//! Caches: descriptors say COHERENT. On silicon whose DMA is not wired to the snoop port, clean the
-//! source before [`zdma::Channel::start`] and invalidate the sink before the completion is posted.
+//! Caches: descriptors are marked COHERENT. On silicon whose DMA is not wired to the snoop port,
+//! clean the source before [`zdma::Channel::start`] and invalidate the sink before the completion
+//! is posted.
 
 use lnd_core::sync::Ordering;
 use lnd_dma::descriptor::{Content, Descriptor, Flags, Own, State};
@@ -29,16 +37,16 @@ use lnd_dma::regs::{ControlBits, ErrorBits, Register, RegisterAccess, StatusBits
 use crate::side::{Moving, Side};
 use crate::zdma;
 
-/// Both nodes' engines over their channels. Context: whoever has interrupts off.
+/// Both nodes' engines over their channels. Context: interrupts off.
 #[derive(Debug)]
 pub struct Controller {
     sides: [Side; 2],
-    /// Completions were posted: the interrupt that takes them is to be raised.
+    /// Completions were posted: their interrupt must be raised.
     pub posted: bool,
 }
 
 impl Controller {
-    /// The two of them.
+    /// The controller of both sides.
     pub const fn new(sides: [Side; 2]) -> Self {
         Self { sides, posted: false }
     }
@@ -52,7 +60,7 @@ impl Controller {
         }
     }
 
-    /// The driver reads a register.
+    /// Reads a register for the driver.
     pub fn read(&mut self, node: usize, register: Register) -> u32 {
         if register == Register::Status {
             self.look(node);
@@ -60,7 +68,7 @@ impl Controller {
         self.side(node).memory.read(register)
     }
 
-    /// The driver writes a register.
+    /// Writes a register for the driver.
     pub fn write(&mut self, node: usize, register: Register, value: u32) {
         self.side(node).memory.write(register, value);
         match register {
@@ -75,11 +83,11 @@ impl Controller {
         let side = self.side(node);
         let control = side.control();
         if control.contains(ControlBits::STOP) {
-            // What was posted before is not begun any more.
+            // Earlier posts no longer begin.
             side.head = side.memory.read(Register::PostTail);
             side.memory.write(Register::PostHead, side.head);
             self.break_off(node, ErrorBits::empty());
-            // The other node's pull from here ends as well; at its next pause if not now.
+            // The other node's pull from here ends as well, at its next pause at the latest.
             self.break_off(1 - node, ErrorBits::UNREACHABLE);
         } else if control.contains(ControlBits::RESET) && side.is_stopped() {
             side.reset();
@@ -87,7 +95,7 @@ impl Controller {
         self.look(node);
     }
 
-    /// Brings the status register up to date, by what the device's own says.
+    /// Updates the status register from the device's own.
     fn look(&mut self, node: usize) {
         let side = self.side(node);
         let control = side.control();
@@ -115,7 +123,7 @@ impl Controller {
             if waiting == 0 || waiting > side.memory.geometry().ring() {
                 return;
             }
-            // Relaxed: the driver wrote it before the doorbell, on this very core.
+            // Relaxed: the driver wrote it before the doorbell, on this core.
             let index = side.memory.post(side.head).load(Ordering::Relaxed);
             side.head = side.head.wrapping_add(1);
             side.memory.write(Register::PostHead, side.head);
@@ -128,7 +136,7 @@ impl Controller {
         let side = self.side(node);
         let Some(descriptor) = side.memory.descriptor(index) else { return };
         let content = descriptor.read();
-        // A ring entry says no more than "look at this one": it may have come back already.
+        // A ring entry only means "check this descriptor": it may have come back already.
         if !descriptor.own().is(State::Owned) || !content.flags.contains(Flags::PULL) {
             return;
         }
@@ -153,7 +161,7 @@ impl Controller {
         unsafe { side.channel.start(from, content.address, content.length) };
     }
 
-    /// Claims a staged descriptor of `node` for `puller`: its own word, and where the bytes are.
+    /// Claims a staged descriptor of `node` for `puller`. Returns its own word and its address.
     fn claim(&mut self, node: usize, puller: usize, pull: &Content) -> Option<(Own, u64)> {
         let side = self.side(node);
         let descriptor: &Descriptor = side.memory.descriptor(pull.source.index)?;
@@ -170,7 +178,7 @@ impl Controller {
         (fits && descriptor.swap(own, busy)).then_some((busy, content.address))
     }
 
-    /// Gives what was claimed back, and tells its driver; whether it was still claimed.
+    /// Returns a claimed descriptor and notifies its driver. Returns whether it was still claimed.
     fn settle(&mut self, node: usize, index: u32, own: Own, state: State) -> bool {
         let side = self.side(node);
         let Some(descriptor) = side.memory.descriptor(index) else { return false };
@@ -191,7 +199,7 @@ impl Controller {
         notified
     }
 
-    /// All bytes are moved: the source first, then ours.
+    /// All bytes are moved: the source is returned first, then the own descriptor.
     fn finish(&mut self, node: usize) {
         let Some(moving) = self.side(node).moving.take() else { return };
         let content = moving.content;
@@ -203,8 +211,8 @@ impl Controller {
         }
     }
 
-    /// Breaks off the pull that the channel works on, if it is paused or has stopped. One that is
-    /// within a piece is left to its next pause.
+    /// Aborts the pull of the channel, if it is paused or has stopped. Within a piece, the next
+    /// pause aborts it.
     fn break_off(&mut self, node: usize, cause: ErrorBits) {
         let side = self.side(node);
         let Some(moving) = side.moving else { return };
@@ -217,7 +225,7 @@ impl Controller {
         side.moving = None;
         let content = moving.content;
         let moved = side.channel.moved();
-        // The last piece has made it: then that is the end, whoever wanted it back (S0-16).
+        // The last piece is moved: the transfer ends well although it was invalidated (S0-16).
         if moved >= content.length && side.channel.state() == zdma::State::Disabled {
             side.moving = Some(moving);
             self.finish(node);
@@ -232,7 +240,7 @@ impl Controller {
         }
     }
 
-    /// Descriptors that the driver wants back (S0-6 to S0-8).
+    /// Handles descriptors that the driver has invalidated (S0-6 to S0-8).
     fn invalidate(&mut self, node: usize) {
         let safe_invalidate = self.side(node).memory.invalidates();
         for _ in 0..self.side(node).memory.geometry().descriptors {
@@ -240,7 +248,7 @@ impl Controller {
             let side = self.side(node);
             let Some(descriptor) = side.memory.descriptor(index) else { continue };
             let own = descriptor.own();
-            // An earlier use of it may have been, and has come back by itself (R14).
+            // The invalidation may be of an earlier use, which came back by itself (R14).
             if !descriptor.is_wanted(own) {
                 continue;
             }
@@ -248,7 +256,7 @@ impl Controller {
             if ours {
                 self.break_off(node, ErrorBits::INVALIDATED);
             } else if own.is(State::Busy) {
-                // The other node's channel sees it at its next pause, or is there already.
+                // The other node's channel sees it at its next pause, or is already paused.
                 descriptor.swap(own, own.invalidating());
                 self.break_off(1 - node, ErrorBits::INVALIDATED);
             } else {
@@ -258,7 +266,7 @@ impl Controller {
         self.fetch(node);
     }
 
-    /// The channel of `node` has raised its interrupt: a pause, an end, or an error.
+    /// Handles the interrupt of `node`'s channel: a pause, an end, or an error.
     pub fn on_device(&mut self, node: usize) {
         let side = self.side(node);
         let failed = side.channel.acknowledge();
@@ -275,7 +283,7 @@ impl Controller {
         self.fetch(node);
     }
 
-    /// Whether nobody wants the transfer back, and both links work.
+    /// Whether neither side has invalidated the transfer, and both links work.
     fn may_go_on(&mut self, node: usize, moving: &Moving) -> bool {
         let content = &moving.content;
         let own = |side: &Side, index| side.memory.descriptor(index).map(Descriptor::own);
@@ -287,7 +295,7 @@ impl Controller {
         held && there && ours && side.in_service()
     }
 
-    /// Holds up the pulls of a node behind their next pause, or lets them go on.
+    /// Holds a node's pulls at their next pause, or lets them continue.
     pub fn stall(&mut self, node: usize, stalled: bool) {
         let side = self.side(node);
         side.stalled = stalled;

@@ -10,7 +10,7 @@ const GICD: usize = 0xf901_0000;
 const GICC: usize = 0xf902_0000;
 /// The virtual timer's interrupt.
 pub const TIMER: u32 = 27;
-/// The software interrupt that says that completions are there, or a link has failed.
+/// The software interrupt for completions and failed links.
 pub const COMPLETIONS: u32 = 1;
 /// Nanoseconds per tick: the board's counter runs at 100 MHz, a few ppm less.
 const TICK: u64 = 10;
@@ -25,7 +25,7 @@ fn read(address: usize) -> u32 {
     unsafe { with_exposed_provenance_mut::<u32>(address).read_volatile() }
 }
 
-/// Lets an interrupt in.
+/// Enables an interrupt.
 pub fn enable(interrupt: u32) {
     let (word, bit) = (interrupt as usize / 32 * 4, 1 << (interrupt % 32));
     write(GICD + 0x100 + word, bit);
@@ -34,7 +34,7 @@ pub fn enable(interrupt: u32) {
     write(place, read(place) | 1 << (interrupt % 4 * 8));
 }
 
-/// Switches the controller on: every priority, the timer, and our own software interrupt.
+/// Enables the controller: every priority, the timer, and our own software interrupt.
 pub fn begin() {
     write(GICC + 0x4, 0xff);
     write(GICC, 1);
@@ -48,22 +48,22 @@ pub fn acknowledge() -> u32 {
     read(GICC + 0xc)
 }
 
-/// It is served.
+/// Marks an interrupt as served.
 pub fn served(interrupt: u32) {
     write(GICC + 0x10, interrupt);
 }
 
 /// Raises our own software interrupt.
 pub fn signal() {
-    // SAFETY: a barrier: what was written before is visible in the handler.
+    // SAFETY: a barrier: earlier writes are visible in the handler.
     unsafe { asm!("dsb sy") };
     write(GICD + 0xf00, 2 << 24 | COMPLETIONS);
 }
 
-/// Does something with interrupts off, and lets them in again if they were.
+/// Runs `act` with interrupts off, and enables them afterwards if they were on.
 pub fn masked<R>(act: impl FnOnce() -> R) -> R {
     let before: u64;
-    // SAFETY: interrupts are put off; nothing else changes.
+    // SAFETY: interrupts are masked; nothing else changes.
     unsafe { asm!("mrs {}, daif", "msr daifset, #2", out(reg) before) };
     let result = act();
     // SAFETY: as they were.
@@ -71,13 +71,13 @@ pub fn masked<R>(act: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Lets interrupts in.
+/// Enables interrupts.
 pub fn unmask() {
-    // SAFETY: the vectors are in place, and what the handler needs is too.
+    // SAFETY: the vectors are installed, and so is the handler's state.
     unsafe { asm!("msr daifclr, #2") };
 }
 
-/// Nanoseconds since the machine began.
+/// Nanoseconds since the machine started.
 pub fn nanoseconds() -> u64 {
     let ticks: u64;
     // SAFETY: the counter.
@@ -85,7 +85,7 @@ pub fn nanoseconds() -> u64 {
     ticks.saturating_mul(TICK)
 }
 
-/// Sets the timer's interrupt, or silences it: `None`.
+/// Sets the timer's interrupt; `None` disables it.
 pub fn alarm(nanoseconds: Option<u64>) {
     let at = nanoseconds.map_or(u64::MAX, |n| (n / TICK).saturating_add(1));
     let on = u64::from(nanoseconds.is_some());
@@ -116,7 +116,7 @@ pub fn say(text: &str) {
     }
 }
 
-/// Ends the machine with a status that the host sees.
+/// Ends the machine with a status for the host.
 pub fn end(status: u64) -> ! {
     // SYS_EXIT, "the application ends", and its status.
     let block = [0x2_0026_u64, status];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Interrupts: the device's move its next piece, the completions' decide. Nothing is finalized here.
+//! Interrupts: the device's start its next piece, the completions' decide. Nothing is finalized
+//! here.
 
 use core::cell::UnsafeCell;
 
@@ -15,24 +16,24 @@ use lnd_fw::node::LINK;
 use crate::adapter::Controller;
 use crate::cpu;
 
-/// Completions that one interrupt takes of a node at most.
+/// Most completions that one interrupt takes of a node.
 const BUDGET: u32 = 32;
 /// Bytes of the interrupts' trace.
 pub const LOG: usize = 8 * 1024;
 
-/// Of one node: who decides, and the completions to decide about.
+/// The interrupts' half of one node: its handle, and its completions.
 pub type Half = (IrqHandle<'static>, Interrupt<'static, CompletionQueue<'static, Zdma>>);
 
-/// What is reached with interrupts off, by nobody else.
+/// State that is accessed only with interrupts off.
 struct Masked<T>(UnsafeCell<T>);
 
 // SAFETY: one core, and `with` keeps its interrupts off.
 unsafe impl<T> Sync for Masked<T> {}
 
 impl<T> Masked<T> {
-    /// `act` does not come back to the same cell: of those in this file none does.
+    /// `act` must not use the same cell; no caller in this file does.
     fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: with interrupts off nobody else runs on the one core.
+        // SAFETY: with interrupts off nothing else runs on the one core.
         cpu::masked(|| act(unsafe { &mut *self.0.get() }))
     }
 }
@@ -49,12 +50,12 @@ struct Owned {
 static CONTROLLER: Masked<Option<Controller>> = Masked(UnsafeCell::new(None));
 static OWNED: Masked<Owned> =
     Masked(UnsafeCell::new(Owned { halves: None, log: Log::new(), taken: [0; 2], device: 0 }));
-/// The thread has something to do. Written by the handler, cleared by the thread.
+/// The thread has work. Set by the handler, cleared by the thread.
 static WOKEN: AtomicU32 = AtomicU32::new(0);
 /// Links that have failed, a bit for each node.
 static FAILED: AtomicU32 = AtomicU32::new(0);
 
-/// The registers of a node's engine: those that its driver knows, on a device that has others.
+/// The registers of a node's engine: those of its driver, on a device with others.
 #[derive(Clone, Copy, Debug)]
 pub struct Zdma(pub usize);
 
@@ -68,7 +69,7 @@ impl RegisterAccess for Zdma {
     }
 }
 
-/// Does something with the controller, and raises the completions' interrupt if there are any.
+/// Runs `act` on the controller, and raises the completions' interrupt if there are any.
 pub fn controller<R>(act: impl FnOnce(&mut Controller) -> R) -> Option<R> {
     CONTROLLER.with(|it| {
         let it = it.as_mut()?;
@@ -80,7 +81,7 @@ pub fn controller<R>(act: impl FnOnce(&mut Controller) -> R) -> Option<R> {
     })
 }
 
-/// Puts the controller in place; its interrupts are let in.
+/// Installs the controller and enables its interrupts.
 pub fn connect(mut it: Controller) {
     cpu::begin();
     for node in [0, 1] {
@@ -89,18 +90,18 @@ pub fn connect(mut it: Controller) {
     CONTROLLER.with(|place| *place = Some(it));
 }
 
-/// Hands the interrupts' halves over.
+/// Installs the interrupts' halves.
 pub fn begin(halves: [Half; 2]) {
     OWNED.with(|owned| owned.halves = Some(halves));
     cpu::unmask();
 }
 
-/// The interrupts' own trace, and how often the device had something to say.
+/// The interrupts' own trace, and the number of device interrupts.
 pub fn with_log(act: impl FnOnce(&Log<LOG>, u32)) {
     OWNED.with(|owned| act(&owned.log, owned.device));
 }
 
-/// What the interrupt of a node has counted, and how often it took something.
+/// The counts of a node's interrupt, and how often it took completions.
 pub fn counted(node: usize) -> (Counters, u32) {
     OWNED.with(|owned| {
         let half = owned.halves.as_ref().and_then(|halves| halves.get(node));
@@ -109,15 +110,15 @@ pub fn counted(node: usize) -> (Counters, u32) {
     })
 }
 
-/// The link of a node has failed: its interrupt says so.
+/// The link of a node has failed: raises its interrupt.
 pub fn link_failed(node: u32) {
     // Release: partner is the Acquire in `decide`.
     FAILED.fetch_or(1 << node, Ordering::Release);
     cpu::signal();
 }
 
-/// Sleeps until `until`, or until an interrupt has found something. None of them can come between
-/// the look and the sleep: they are off, and one that is pending ends the sleep all the same.
+/// Sleeps until `until`, or until an interrupt has found work. No interrupt can come between the
+/// check and the sleep: they are masked, and a pending one still ends the sleep.
 pub fn sleep(until: Instant) {
     cpu::masked(|| {
         // Acquire: partner is the Release in `interrupt`.
@@ -134,7 +135,7 @@ extern "C" fn interrupt() {
     let number = cpu::acknowledge() & 0x3ff;
     match number {
         cpu::COMPLETIONS => decide(),
-        // The alarm has rung; without a new one it is silent.
+        // The alarm has expired; without a new one it stays off.
         cpu::TIMER => cpu::alarm(None),
         _ => {
             controller(|it| {
@@ -152,7 +153,7 @@ extern "C" fn interrupt() {
     WOKEN.swap(1, Ordering::Release);
 }
 
-/// Completions are there, or a link has failed.
+/// Handles completions and failed links.
 fn decide() {
     let now = Instant::from_nanos(cpu::nanoseconds());
     // Acquire: partner is the Release in `link_failed`.

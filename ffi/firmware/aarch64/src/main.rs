@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Two nodes on QEMU's `xlnx-zcu102` board (AArch64): their engines are two channels of the board's
-//! DMA controller, which others made, behind an [`adapter`].
+//! DMA controller, which is third-party hardware, behind an [`adapter`].
 //!
 //! | context | does |
 //! |---|---|
-//! | thread | submits, takes messages, reports, calls `on_time`, sleeps |
-//! | interrupt of a DMA channel | ends a pull, or lets it go on with its next piece |
-//! | software interrupt (GIC) | takes completions: decides, and no more; hears of a failed link |
+//! | thread | submits, receives messages, reports, calls `on_time`, sleeps |
+//! | interrupt of a DMA channel | ends a pull, or continues it with its next piece |
+//! | software interrupt (GIC) | takes completions and only decides; handles a failed link |
 //! | timer interrupt | ends the thread's sleep |
 #![no_std]
 #![no_main]
@@ -50,7 +50,7 @@ const LINK_BYTES: usize = GEOMETRY.bytes_needed();
 
 type Engine = MmioEngine<'static, Zdma, Numbers>;
 
-/// All memory there is.
+/// All memory of the image.
 static TABLES_OF: [Static<Bytes<TABLES>>; 2] = [const { Static::new(bytes()) }; 2];
 static LINKS: [Static<Bytes<LINK_BYTES>>; 2] = [const { Static::new(bytes()) }; 2];
 static WINDOWS: [Static<Bytes<WINDOW>>; 2] = [const { Static::new(bytes()) }; 2];
@@ -125,7 +125,7 @@ extern "C" fn processor() -> ! {
     cpu::end(u64::from(!good))
 }
 
-/// Its stack frame is large, and gone before the story begins.
+/// Its stack frame is large, and is freed before the script begins.
 #[inline(never)]
 fn build() -> Option<&'static mut Script<Zcu102, Engine>> {
     let (to_b, at_b) = POSTS[0].take()?.split()?;
@@ -158,7 +158,7 @@ fn window(node: usize) -> Option<Window> {
 fn link_memory(node: usize) -> Option<LinkMemory<'static>> {
     let place = NonNull::from(LINKS.get(node)?.take()?).cast::<u8>();
     let features = Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED;
-    // SAFETY: the memory was taken: nobody else has it, and it lives for ever. The engines begin
+    // SAFETY: the memory was taken: it has no other owner, and stays for ever. The engines begin
     // later.
     unsafe { LinkMemory::format(place, LINK_BYTES, GEOMETRY, node as u32, features.bits(), 0) }.ok()
 }
@@ -204,7 +204,7 @@ fn report(script: &mut Script<Zcu102, Engine>) {
     board.text("\n");
 }
 
-/// An exception that nobody expects: which, why (ESR) and where.
+/// Handles an unexpected exception: prints its number, its cause (ESR) and its address.
 #[no_mangle]
 extern "C" fn fault(number: u64, why: u64, place: u64) -> ! {
     let mut board = Zcu102;
@@ -219,7 +219,7 @@ extern "C" fn fault(number: u64, why: u64, place: u64) -> ! {
     cpu::end(1)
 }
 
-/// No panic is linked in: the test looks for this function in the image.
+/// No panic is linked in: the test checks that the image lacks this function.
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
     cpu::say("wrong: panic\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the adapter keeps of one node, and how it talks to that node's driver: through own words and
+//! The adapter's state of one node, and its interface to that node's driver: own words and
 //! completions in memory.
 
 use lnd_core::id::Tag;
@@ -22,7 +22,7 @@ pub struct Side {
     pub moving: Option<Moving>,
     pub head: u32,
     completions: u32,
-    /// Pulls are not gone on with behind a pause.
+    /// Pulls stay at their pause.
     pub stalled: bool,
     pub alive: bool,
 }
@@ -68,7 +68,7 @@ impl Side {
         status.contains(StatusBits::STOPPED)
     }
 
-    /// Begins again: the rings begin where the driver says.
+    /// Starts again: the rings start where the driver has set.
     pub fn reset(&mut self) {
         self.head = self.memory.read(Register::PostStart);
         self.memory.write(Register::PostHead, self.head);
@@ -92,7 +92,7 @@ impl Side {
         entry.sequence.store(self.completions, Ordering::Release);
     }
 
-    /// Gives a descriptor of this node back as `state`, and tells the driver, if it is out.
+    /// Returns a descriptor of this node as `state`, and notifies the driver, if it is out.
     pub fn give_back(&mut self, index: u32, state: State, cause: ErrorBits) -> bool {
         let Some(descriptor) = self.memory.descriptor(index) else { return false };
         let own = descriptor.own();
@@ -107,7 +107,7 @@ impl Side {
         true
     }
 
-    /// As [`give_back`](Self::give_back), but the driver is not told: it will yank.
+    /// As [`give_back`](Self::give_back), without notifying the driver: it will reclaim.
     pub fn leave(&self, index: u32, state: State) {
         if let Some(descriptor) = self.memory.descriptor(index) {
             let own = descriptor.own();
@@ -117,7 +117,7 @@ impl Side {
         }
     }
 
-    /// Whether somebody else's pull has a claim on something staged here.
+    /// Whether another node's pull has a claim on memory staged here.
     pub fn is_claimed(&self) -> bool {
         let all = 0..self.memory.geometry().descriptors;
         all.filter_map(|at| self.memory.descriptor(at)).any(|d| d.own().is(State::Busy))

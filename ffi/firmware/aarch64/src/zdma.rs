@@ -2,9 +2,9 @@
 //! One channel of the ZynqMP's general-purpose DMA controller (Zynq UltraScale+ TRM, UG1085 chapter
 //! 19, and register reference UG1087), in scatter-gather mode with linear descriptors.
 //!
-//! The device fetches a source descriptor, moves its bytes to where the destination descriptors say,
-//! and obeys the descriptor's command: go on with the next, pause, or stop. It has no way to take
-//! back one descriptor of several.
+//! The device fetches a source descriptor, moves its bytes to the addresses of the destination
+//! descriptors, and executes the descriptor's command: continue with the next, pause, or stop. It
+//! cannot invalidate one descriptor of several.
 
 use core::ptr::with_exposed_provenance_mut;
 
@@ -23,7 +23,7 @@ const DST_START: usize = 0x160;
 const TOTAL_BYTE: usize = 0x188;
 const CTRL2: usize = 0x200;
 
-/// CTRL0: descriptors are in memory; go on after a pause.
+/// CTRL0: descriptors are in memory; continue after a pause.
 const POINT_MEMORY: u32 = 1 << 6;
 const CONTINUE: u32 = 1 << 1;
 /// Interrupt bits: paused; done; everything that is an error.
@@ -31,24 +31,24 @@ const PAUSED: u32 = 1 << 11;
 const DONE: u32 = 1 << 10;
 const ERRORS: u32 = 0x3f8;
 
-/// Commands of a source descriptor, and "the other masters' caches are looked into".
+/// Commands of a source descriptor, and "snoop the other masters' caches".
 const COHERENT: u32 = 1 << 0;
 const PAUSE: u32 = 1 << 3;
 const STOP: u32 = 2 << 3;
 
-/// Most pieces that a transfer is cut into.
+/// Most pieces of a transfer.
 const PIECES: usize = 16;
-/// Bytes of a piece of a transfer that is not longer than so many of them.
+/// Bytes of a piece, for transfers of at most that many pieces.
 const PIECE: u32 = 4096;
 
-/// What the status register says.
+/// The content of the status register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Stopped; nothing moves before it is enabled again.
     Disabled,
     /// Moving.
     Enabled,
-    /// Between two descriptors, until it is told to go on.
+    /// Between two descriptors, until it is resumed.
     Paused,
     /// Stopped by an error.
     Failed,
@@ -87,7 +87,7 @@ impl Chain {
     }
 }
 
-/// A channel. There is one of it for each number.
+/// A channel. Each number has one.
 #[derive(Debug)]
 pub struct Channel {
     base: usize,
@@ -96,8 +96,8 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Takes charge of channel `number`, `0..8`: disabled, and silent but for ends, pauses and
-    /// errors.
+    /// Takes control of channel `number`, `0..8`: disabled, with interrupts for ends, pauses and
+    /// errors only.
     pub fn new(number: u32, chain: &'static mut Chain) -> Self {
         let number = number & 7;
         let base = GDMA + number as usize * STRIDE;
@@ -116,20 +116,20 @@ impl Channel {
 
     fn read(&self, register: usize) -> u32 {
         let place = with_exposed_provenance_mut::<u32>(self.base + register);
-        // SAFETY: a register of a channel that is ours; reading it changes no memory.
+        // SAFETY: a register of our channel; reading it changes no memory.
         unsafe { place.read_volatile() }
     }
 
     fn write(&self, register: usize, value: u32) {
-        // Descriptors and payload are written before the device hears of them.
+        // Descriptors and payload are written before the device starts.
         barrier();
         let place = with_exposed_provenance_mut::<u32>(self.base + register);
-        // SAFETY: a register of a channel that is ours. What it makes the device touch is in
-        // `chain`, which the caller of `start` has vouched for.
+        // SAFETY: a register of our channel. The memory that it makes the device access is in
+        // `chain`, which the caller of `start` guarantees.
         unsafe { place.write_volatile(value) };
     }
 
-    /// Moves `length` bytes, with a pause behind each piece but the last.
+    /// Moves `length` bytes, with a pause after each piece but the last.
     ///
     /// # Safety
     /// Both ranges are memory that the device may read and write until [`state`](Self::state) says
@@ -165,7 +165,7 @@ impl Channel {
         self.write(register + 4, (address >> 32) as u32);
     }
 
-    /// Goes on after a pause.
+    /// Continues after a pause.
     pub fn resume(&mut self) {
         self.write(CTRL0, POINT_MEMORY | CONTINUE);
     }
@@ -176,7 +176,7 @@ impl Channel {
         self.write(CTRL0, POINT_MEMORY | CONTINUE);
     }
 
-    /// What the channel does.
+    /// The channel's state.
     pub fn state(&self) -> State {
         match self.read(STATUS) & 3 {
             0 => State::Disabled,
@@ -191,7 +191,7 @@ impl Channel {
         self.read(TOTAL_BYTE)
     }
 
-    /// Takes note of an interrupt; whether one of them was an error.
+    /// Acknowledges its interrupts. Returns whether one of them was an error.
     pub fn acknowledge(&mut self) -> bool {
         let pending = self.read(ISR);
         self.write(ISR, pending);
@@ -199,7 +199,7 @@ impl Channel {
     }
 }
 
-/// Memory before the device register, and the other way round.
+/// Orders memory before the device register, and the register before memory.
 fn barrier() {
     // SAFETY: a barrier.
     unsafe { core::arch::asm!("dsb sy") };

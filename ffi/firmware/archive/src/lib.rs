@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What an image in C links: the C ABI (`lnd.h`), and the hardware in software for a board that has
-//! none (`hw.h`). A real board links the former only.
+//! The library for an image in C: the C ABI (`lnd.h`), and the hardware in software for a board
+//! without (`hw.h`). A real board links the former only.
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 
@@ -17,20 +17,21 @@ use lnd_fw::memory::Window;
 
 pub use lnd_ffi;
 
-/// The engines in their place. State 0: not there; 1: there, nobody inside; 2: somebody is.
+/// The engines in their place. State 0: absent; 1: present, no context inside; 2: a context is
+/// inside.
 struct Hardware {
     engines: UnsafeCell<MaybeUninit<Engines>>,
     state: AtomicU32,
 }
 
-// SAFETY: the cell is entered only by whoever changes the state from 1 to 2.
+// SAFETY: only the context that changes the state from 1 to 2 enters the cell.
 unsafe impl Sync for Hardware {}
 
 static HARDWARE: Hardware =
     Hardware { engines: UnsafeCell::new(MaybeUninit::uninit()), state: AtomicU32::new(0) };
 static SWITCHES: Switches = Switches::new();
 
-/// What C gives for one node.
+/// C's description of one node.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Side {
@@ -42,7 +43,7 @@ pub struct Side {
 
 impl Side {
     /// # Safety
-    /// As `hw_begin` says.
+    /// The contract of `hw_begin`.
     unsafe fn connect(&self) -> Option<(LinkMemory<'static>, Window)> {
         let ring = NonNull::new(self.ring)?;
         let window = NonNull::new(self.window)?;
@@ -66,7 +67,7 @@ pub unsafe extern "C" fn hw_begin(a: *const Side, b: *const Side) -> u32 {
     // SAFETY: as above.
     let b = unsafe { b.connect() };
     let (Some((memory_a, window_a)), Some((memory_b, window_b))) = (a, b) else { return 1 };
-    // Relaxed: only decides who goes on; the Release below publishes.
+    // Relaxed: only decides which caller continues; the Release below publishes.
     if HARDWARE.state.compare_exchange(0, 2, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return 1;
     }
@@ -75,7 +76,7 @@ pub unsafe extern "C" fn hw_begin(a: *const Side, b: *const Side) -> u32 {
         windows: [window_a, window_b],
         switches: &SWITCHES,
     };
-    // SAFETY: the state was 0 and is 2: nobody else is inside.
+    // SAFETY: the state was 0 and is 2: no other context is inside.
     unsafe { (*HARDWARE.engines.get()).write(Engines::new(wires)) };
     // Release: partner is the Acquire in `hw_step`.
     HARDWARE.state.store(1, Ordering::Release);
@@ -89,22 +90,22 @@ pub extern "C" fn hw_step(now: u64) -> u32 {
     if HARDWARE.state.compare_exchange(1, 2, Ordering::Acquire, Ordering::Relaxed).is_err() {
         return 0;
     }
-    // SAFETY: the state was 1 and is 2: nobody else is inside.
+    // SAFETY: the state was 1 and is 2: no other context is inside.
     let engines = unsafe { &mut *HARDWARE.engines.get() };
-    // SAFETY: they were put there before the state became 1.
+    // SAFETY: they were written before the state became 1.
     let engines = unsafe { engines.assume_init_mut() };
     let stepped = engines.step(Instant::from_nanos(now));
     HARDWARE.state.store(1, Ordering::Release);
     stepped.completions | u32::from(stepped.more) << 8
 }
 
-/// Holds up a node's pulls, or lets them go on.
+/// Holds a node's pulls, or lets them continue.
 #[no_mangle]
 pub extern "C" fn hw_stall(node: u32, stalled: u32) {
     SWITCHES.stall(node, stalled != 0);
 }
 
-/// Asks a node's engine to stop for ever.
+/// Requests that a node's engine stop for ever.
 #[no_mangle]
 pub extern "C" fn hw_kill(node: u32) {
     SWITCHES.kill(node);

@@ -12,7 +12,7 @@ use lnd_shortmsg::mailbox::spsc::{self, Producer};
 use lnd_shortmsg::mailbox::{Consumer, Line, MailboxGeometry};
 use lnd_shortmsg::wire::{Checksum, Wire};
 
-/// What frames look like: a mailbox has one writer.
+/// The format of frames: a mailbox has one writer.
 pub const WIRE: Wire = Wire::short(Checksum::On);
 
 /// Messages in a mailbox.
@@ -23,11 +23,11 @@ const CONTROL: u32 = 128;
 /// Longest frame.
 pub const FRAME: usize = REQUEST as usize;
 
-/// Geometries known to be sound when the image is built, not when it runs.
+/// Geometries checked at compile time.
 const REQUESTS: MailboxGeometry = sound(MailboxGeometry::new(SLOTS, REQUEST));
 const CONTROLS: MailboxGeometry = sound(MailboxGeometry::new(SLOTS, CONTROL));
 
-/// Only for constants: the compiler evaluates it, and stops at what is not sound.
+/// For constants only: the compiler evaluates it and rejects an invalid geometry.
 #[allow(clippy::panic)]
 const fn sound(geometry: Option<MailboxGeometry>) -> MailboxGeometry {
     match geometry {
@@ -53,7 +53,7 @@ impl Post {
         Self { requests: [Line::ZERO; lines(REQUESTS)], controls: [Line::ZERO; lines(CONTROLS)] }
     }
 
-    /// The two ends, for ever.
+    /// The two ends.
     pub fn split(&'static mut self) -> Option<(Outlets, Inlets)> {
         let (out_requests, requests) = spsc::channel(&mut self.requests, REQUESTS).ok()?;
         let (out_controls, controls) = spsc::channel(&mut self.controls, CONTROLS).ok()?;
@@ -75,7 +75,7 @@ pub struct Outlets {
     controls: Producer<'static>,
 }
 
-/// The receiving ends; answers are looked at first, so that they never wait behind requests.
+/// The receiving ends; answers are read first, so that they never wait behind requests.
 #[derive(Debug)]
 pub struct Inlets {
     /// The request lane.
@@ -84,7 +84,7 @@ pub struct Inlets {
     pub controls: Consumer<'static>,
 }
 
-/// Our end of the channel: one peer, one link.
+/// This node's end of the channel: one peer, one link.
 #[derive(Debug)]
 pub struct PairChannel {
     peer: Nid,
@@ -93,7 +93,7 @@ pub struct PairChannel {
 }
 
 impl PairChannel {
-    /// The channel to `peer`. `link` is the memory of our own link: a message over a link that is
+    /// The channel to `peer`. `link` is the memory of the local link: a message over a link that is
     /// down fails.
     pub const fn new(peer: Nid, outlets: Outlets, link: LinkMemory<'static>) -> Self {
         Self { peer, outlets, link }
@@ -144,6 +144,6 @@ impl Channel for PairChannel {
     }
 
     fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {
-        // A message has ended when it has been handed over.
+        // A message ends when it is handed over.
     }
 }

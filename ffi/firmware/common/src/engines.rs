@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The hardware of a pair in software: both engines of `lnd_dma::soft`, and the wires between them.
-//! Who executes it is the board's business: another hart, or a low interrupt.
+//! The board chooses the context that executes it: another hart, or a low interrupt.
 
 use core::ptr;
 
@@ -14,29 +14,29 @@ use lnd_dma::soft::{BusAddress, BusFault, CompletionFault, Fabric, Faults, Setti
 use crate::memory::Window;
 use crate::node::{nid, LINK};
 
-/// Bytes moved per step: a transfer of 64 KiB is under way for some time.
+/// Bytes moved per step: a transfer of 64 KiB takes several steps.
 const CHUNK: u32 = 4096;
 
-/// Where a node's engine stands.
+/// The states of a node's engine.
 const AT_WORK: u32 = 0;
 const TO_DIE: u32 = 1;
 const DEAD: u32 = 2;
 
-/// What the board tells the hardware beside the registers. Context: any.
+/// The board's control of the hardware beside the registers. Context: any.
 #[derive(Debug)]
 pub struct Switches {
     incarnations: [AtomicU32; 2],
-    /// Engines whose pulls are held up, a bit for each node.
+    /// Engines whose pulls are held, a bit for each node.
     stalled: AtomicU32,
 }
 
 impl Switches {
-    /// Both engines are at work.
+    /// Both engines run.
     pub const fn new() -> Self {
         Self { incarnations: [const { AtomicU32::new(AT_WORK) }; 2], stalled: AtomicU32::new(0) }
     }
 
-    /// Holds up a node's pulls, or lets them go on.
+    /// Holds a node's pulls, or lets them continue.
     pub fn stall(&self, node: u32, stalled: bool) {
         let bit = 1 << (node & 1);
         if stalled {
@@ -47,7 +47,7 @@ impl Switches {
         }
     }
 
-    /// Asks a node's engine to stop for ever.
+    /// Requests that a node's engine stop for ever.
     pub fn kill(&self, node: u32) {
         if let Some(incarnation) = self.incarnations.get(node as usize) {
             // Release: partner is the Acquire in `Engines::step`.
@@ -55,9 +55,10 @@ impl Switches {
         }
     }
 
-    /// Whether a node's engine has stopped for ever: it touches nothing any more.
+    /// Whether a node's engine has stopped for ever: it accesses nothing any more.
     pub fn is_dead(&self, node: u32) -> bool {
-        // Acquire: partner is the Release in `Engines::step`; what the engine has moved is seen.
+        // Acquire: partner is the Release in `Engines::step`; the bytes that the engine has moved
+        // are visible.
         self.incarnations
             .get(node as usize)
             .is_some_and(|incarnation| incarnation.load(Ordering::Acquire) == DEAD)
@@ -80,14 +81,14 @@ impl Nodes for Numbers {
     }
 }
 
-/// What the engines are connected to.
+/// The connections of the engines.
 #[derive(Clone, Copy, Debug)]
 pub struct Wires {
     /// The links' memories.
     pub memories: [LinkMemory<'static>; 2],
     /// The nodes' payload.
     pub windows: [Window; 2],
-    /// What the board says.
+    /// The board's switches.
     pub switches: &'static Switches,
 }
 
@@ -104,8 +105,8 @@ impl Fabric<'static> for Wires {
         let window = |node: u32| self.windows.get(node as usize).ok_or(BusFault);
         let source = window(from.node)?.place(from.address, length).ok_or(BusFault)?;
         let sink = window(to.node)?.place(to.address, length).ok_or(BusFault)?;
-        // SAFETY: both ranges are in their windows; payload is copied by address only, and while it
-        // is lent to an engine its owner keeps away.
+        // SAFETY: both ranges are in their windows. Payload is copied by address only, and its
+        // owner does not access it while it is lent to an engine.
         unsafe { ptr::copy(source.as_ptr(), sink.as_ptr(), length as usize) };
         if cfg!(feature = "seed-corrupt") && length == CHUNK {
             // SAFETY: the first byte of the range above.
@@ -115,7 +116,7 @@ impl Fabric<'static> for Wires {
     }
 }
 
-/// The hardware does what it should, but for a seeded defect.
+/// The hardware without faults, except for a seeded defect.
 #[derive(Debug)]
 struct Manners {
     node: u32,
@@ -143,12 +144,12 @@ impl Faults for Manners {
     }
 }
 
-/// What a step has done.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stepped {
-    /// Nodes with new completions, a bit each: their interrupt is to be raised.
+    /// Nodes with new completions, a bit each: their interrupt must be raised.
     pub completions: u32,
-    /// Nodes that have died in this step, a bit each.
+    /// Nodes whose engine has stopped for ever in this step, a bit each.
     pub died: u32,
     /// Step again soon.
     pub more: bool,
@@ -186,11 +187,12 @@ impl Engines {
                     if progress.completions > 0 {
                         stepped.completions |= 1 << node;
                     }
-                    // What this engine did may be work for the other.
+                    // This engine's step may be work for the other.
                     stepped.more |= progress.busy || progress.bytes > 0 || progress.completions > 0;
                 }
                 TO_DIE => {
-                    // From here on it touches nothing. Release: partner is the Acquire in `is_dead`.
+                    // From now on it accesses nothing. Release: partner is the Acquire in
+                    // `is_dead`.
                     incarnation.store(DEAD, Ordering::Release);
                     stepped.died |= 1 << node;
                 }

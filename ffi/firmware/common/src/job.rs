@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the nodes send each other: jobs, and payloads that follow from their numbers.
+//! The messages of the nodes: jobs, and payloads that follow from their numbers.
 
 use lnd_core::fragment::Fragment;
 
@@ -7,34 +7,34 @@ use crate::memory::Window;
 
 /// Largest payload.
 pub const LARGEST: u32 = 64 * 1024;
-/// A region of the window, with room for bytes that nobody may write behind the largest payload.
+/// A region of the window, with room after the largest payload for bytes that must not be written.
 const REGION: u64 = LARGEST as u64 + 64;
 /// Bytes of a node's payload window: see [`Region`].
 pub const WINDOW: usize = 4 * REGION as usize;
-/// What memory holds before anything arrives, and behind it ever after.
+/// The content of memory before a payload arrives, and always of the bytes after it.
 const EMPTY: u8 = 0xee;
 
-/// What a message is about: the upper layer's header.
+/// The content of a message: the upper layer's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
     /// PUT, GET or REPLY.
     pub op: Op,
-    /// Which: it decides the payload.
+    /// Its number, which determines the payload.
     pub number: u32,
-    /// Where in a region.
+    /// Its offset in a region.
     pub offset: u32,
     /// Bytes.
     pub length: u32,
 }
 
-/// What is asked for.
+/// The operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// Take this.
+    /// Send a payload.
     Put,
-    /// Give me that.
+    /// Request a payload.
     Get,
-    /// What you asked for, where it was small.
+    /// The answer to a GET of a small payload.
     Reply,
 }
 
@@ -56,7 +56,7 @@ impl Job {
         header
     }
 
-    /// The job of a header, if it makes sense.
+    /// The job of a header, if the header is valid.
     pub fn parse(header: &[u8]) -> Option<Self> {
         let word = |at: usize| {
             let bytes = header.get(at..)?.first_chunk::<4>()?;
@@ -72,7 +72,7 @@ impl Job {
         (job.offset.checked_add(job.length)? <= LARGEST).then_some(job)
     }
 
-    /// The payload's byte at a place.
+    /// The payload's byte at an offset.
     pub const fn byte(&self, at: u32) -> u8 {
         (at.wrapping_mul(7) ^ (at >> 8) ^ self.number.wrapping_mul(37)) as u8
     }
@@ -81,9 +81,9 @@ impl Job {
 /// The parts of a node's window.
 #[derive(Clone, Copy, Debug)]
 pub enum Region {
-    /// Sources of our PUTs.
+    /// Sources of this node's PUTs.
     Out = 0,
-    /// Sinks of our GETs.
+    /// Sinks of this node's GETs.
     In = 1,
     /// Sources of the peer's GETs.
     Show = 2,
@@ -105,15 +105,15 @@ impl Window {
         }
     }
 
-    /// Empties a sink and 16 bytes behind it.
+    /// Empties a sink and the 16 bytes after it.
     pub fn empty(&self, at: Fragment) {
         for byte in 0..at.length + 16 {
             self.poke(at.address + u64::from(byte), EMPTY);
         }
     }
 
-    /// Whether a payload has arrived whole and nothing behind it. The bytes behind are looked at
-    /// where no other payload can be.
+    /// Whether a payload has arrived whole, without a byte after it. Those bytes are checked where
+    /// no other payload can be.
     pub fn arrived(&self, at: Fragment, job: &Job) -> bool {
         let peek = |byte: u32| self.peek(at.address + u64::from(byte));
         let all = (0..at.length).all(|byte| peek(byte) == Some(job.byte(byte)));

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the bare-metal images have in common: two nodes in one static memory, what they do to each
-//! other, and the ledger of it.
+//! The common part of the bare-metal images: two nodes in one static memory, the messages between
+//! them, and their ledger.
+//!
 //!
 //! - [`memory`]: static memory that is taken once, payload windows, stack painting;
 //! - [`channel`]: the short-message channel between the two nodes: mailboxes in memory;
 //! - [`engines`]: the hardware in software, for boards without;
-//! - [`job`]: what the nodes send each other;
-//! - [`node`]: what a host puts around a driver;
-//! - [`script`]: the work that the image does, and what must be true of it;
+//! - [`job`]: the messages of the nodes;
+//! - [`node`]: a driver and its host;
+//! - [`script`]: the work of the image, and its checks;
 //! - [`log`]: the trace, kept as bytes;
 //! - [`print`]: numbers as text.
 //!
-//! Nothing here panics, allocates or waits; an image's board supplies time, sleep and text.
+//! Nothing here panics, allocates or waits. An image's board supplies time, sleep and text.
 #![no_std]
 
 pub mod channel;

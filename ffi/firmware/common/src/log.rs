@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The trace of one context, kept as compact records; the newest stay.
+//! The trace of one context, kept as compact records; the newest records stay.
 //!
-//! Each context that decides has a log of its own (a thread's, an interrupt's), so that no log needs
-//! a lock. Whoever reads them merges them by time.
+//! Each context that decides has a log of its own (a thread's, an interrupt's), so that no log
+//! needs a lock. The reader merges them by time.
 
 use lnd_core::ports::Tracer;
 use lnd_core::time::Instant;
 use lnd_core::trace::compact::{encode, MAX_RECORD};
 use lnd_core::trace::Trace;
 
-/// A ring of records. A record that finds no room pushes out the oldest.
+/// A ring of records. A record without room overwrites the oldest.
 #[derive(Debug)]
 pub struct Log<const N: usize> {
     bytes: [u8; N],
-    /// Where the oldest record begins, and how many bytes are in use from there.
+    /// Place of the oldest record, and number of bytes in use from there.
     first: usize,
     used: usize,
     lost: u32,
@@ -26,18 +26,18 @@ impl<const N: usize> Log<N> {
         Self { bytes: [0; N], first: 0, used: 0, lost: 0 }
     }
 
-    /// Records that were pushed out.
+    /// Records that were overwritten.
     pub const fn lost(&self) -> u32 {
         self.lost
     }
 
-    /// Every byte that is kept, oldest first: whole records, one behind the other.
+    /// Every stored byte, oldest first: whole records, one after the other.
     pub fn bytes(&self) -> impl Iterator<Item = u8> + '_ {
         let (end, start) = self.bytes.split_at_checked(self.first).unwrap_or((&[], &self.bytes));
         start.iter().chain(end).take(self.used).copied()
     }
 
-    /// The place `ahead` bytes behind the oldest.
+    /// The place `ahead` bytes after the oldest.
     const fn place(&self, ahead: usize) -> usize {
         let at = self.first + ahead;
         if at >= N {
@@ -48,7 +48,8 @@ impl<const N: usize> Log<N> {
     }
 
     fn push_out(&mut self) {
-        // A record begins with its length; one of none cannot be, and would never be got over.
+        // A record begins with its length. A length of zero cannot occur, and would never be
+        // skipped.
         let length = self.bytes.get(self.first).map_or(1, |&l| usize::from(l).max(1));
         self.first = self.place(length.min(self.used));
         self.used = self.used.saturating_sub(length);

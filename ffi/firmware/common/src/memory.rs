@@ -9,7 +9,7 @@ use lnd_core::fragment::Fragment;
 use lnd_core::ports::{BadAddress, Memory};
 use lnd_core::sync::{AtomicU32, Ordering};
 
-/// Static memory with one owner: whoever takes it first. Aligned as every table of ours wants it.
+/// Static memory with one owner: its first taker. Aligned for every table.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct Static<T> {
@@ -17,11 +17,11 @@ pub struct Static<T> {
     taken: AtomicU32,
 }
 
-// SAFETY: the content is reached by nobody but the one taker, which `taken` decides.
+// SAFETY: only the one taker, which `taken` determines, accesses the content.
 unsafe impl<T: Send> Sync for Static<T> {}
 
 impl<T> Static<T> {
-    /// Memory that nobody has taken.
+    /// Memory without an owner.
     pub const fn new(content: T) -> Self {
         Self { content: UnsafeCell::new(content), taken: AtomicU32::new(0) }
     }
@@ -33,42 +33,42 @@ impl<T> Static<T> {
         if self.taken.swap(1, Ordering::AcqRel) != 0 {
             return None;
         }
-        // SAFETY: taken once, so this is the only reference there ever is.
+        // SAFETY: taken once, so this is the only reference ever.
         Some(unsafe { &mut *self.content.get() })
     }
 }
 
-/// Something that one context puts here once, and every other sees from then on.
+/// A value that one context stores once, and that every context reads afterwards.
 #[derive(Debug)]
 pub struct Shared<T> {
     content: UnsafeCell<MaybeUninit<T>>,
-    /// 0: nothing; 1: being written; 2: there.
+    /// 0: empty; 1: being written; 2: stored.
     state: AtomicU32,
 }
 
-// SAFETY: written once, before anybody gets a reference, and only read afterwards.
+// SAFETY: written once, before the first reference exists, and only read afterwards.
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T: Sync> Shared<T> {
-    /// Nothing yet.
+    /// Empty.
     pub const fn new() -> Self {
         Self { content: UnsafeCell::new(MaybeUninit::uninit()), state: AtomicU32::new(0) }
     }
 
-    /// Puts `value` here; whether it was the first.
+    /// Stores `value`. Returns whether it was the first.
     pub fn put(&self, value: T) -> bool {
-        // Relaxed: only decides who writes; the Release below publishes.
+        // Relaxed: only decides which caller writes; the Release below publishes.
         if self.state.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return false;
         }
-        // SAFETY: of all that come here one is the first, and readers wait for state 2.
+        // SAFETY: only the first caller comes here, and readers wait for state 2.
         unsafe { (*self.content.get()).write(value) };
         // Release: partner is the Acquire in `get`.
         self.state.store(2, Ordering::Release);
         true
     }
 
-    /// What is here, if it is. Context: any.
+    /// The value, if it is stored. Context: any.
     pub fn get(&self) -> Option<&T> {
         // Acquire: partner is the Release in `put`.
         if self.state.load(Ordering::Acquire) != 2 {
@@ -104,13 +104,13 @@ pub struct Window {
     length: usize,
 }
 
-// SAFETY: plain bytes that are only copied, and each of them by its owner of the moment.
+// SAFETY: plain bytes that are only copied, each by its current owner.
 unsafe impl Send for Window {}
 // SAFETY: as for Send.
 unsafe impl Sync for Window {}
 
 impl Window {
-    /// A window over memory that is given up for it.
+    /// A window over memory that is used for nothing else.
     pub fn new<const N: usize>(memory: &'static mut Bytes<N>) -> Self {
         let base = NonNull::from(&mut *memory).cast::<u8>();
         // SAFETY: the memory is ours for ever; from now on every byte has a value.
@@ -118,10 +118,10 @@ impl Window {
         Self { base, length: N }
     }
 
-    /// A window over memory that somebody else has.
+    /// A window over memory with another owner.
     ///
     /// # Safety
-    /// `length` bytes at `base` have values and stay for ever.
+    /// `length` bytes at `base` are initialised and stay for ever.
     pub const unsafe fn over(base: NonNull<u8>, length: usize) -> Self {
         Self { base, length }
     }
@@ -131,7 +131,7 @@ impl Window {
         self.base.as_ptr() as usize as u64
     }
 
-    /// Where `length` bytes at `address` lie, if they are in the window.
+    /// The place of `length` bytes at `address`, if they are in the window.
     pub fn place(&self, address: u64, length: u32) -> Option<NonNull<u8>> {
         let offset = usize::try_from(address.checked_sub(self.base())?).ok()?;
         let end = offset.checked_add(usize::try_from(length).ok()?)?;
@@ -145,7 +145,7 @@ impl Window {
     /// Writes one byte; an address outside is ignored.
     pub fn poke(&self, address: u64, value: u8) {
         if let Some(place) = self.place(address, 1) {
-            // SAFETY: within the window. Volatile: engines read behind the compiler's back.
+            // SAFETY: within the window. Volatile: engines read concurrently.
             unsafe { place.write_volatile(value) };
         }
     }
@@ -153,7 +153,8 @@ impl Window {
     /// Reads one byte; `None` outside.
     pub fn peek(&self, address: u64) -> Option<u8> {
         let place = self.place(address, 1)?;
-        // SAFETY: within the window, and every byte has a value. Volatile: engines write.
+        // SAFETY: within the window, and every byte is initialised. Volatile: engines write
+        // concurrently.
         Some(unsafe { place.read_volatile() })
     }
 }
@@ -180,7 +181,7 @@ impl Memory for Window {
     }
 }
 
-/// What the start-up code has written all over the stack.
+/// The word with which the start-up code fills the stack.
 pub const PAINT: u32 = 0x5ac4_5ac4;
 
 /// Bytes of a painted stack that were ever used: everything above the first word, from the end,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A node: a driver and what a host puts around it, with an upper layer that knows what it expects.
+//! A node: a driver and its host, with an upper layer that knows the expected results.
 
 use heapless::Vec;
 
@@ -50,10 +50,10 @@ pub const CONFIG: Config = {
 /// Bytes of a driver's tables.
 pub const TABLES: usize = CONFIG.bytes_needed();
 
-/// Time that a message has.
+/// Timeout of a message.
 const TIMEOUT: Span = Span::from_secs(2);
 
-/// What must be so in the end.
+/// The results to check at the end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ledger {
     /// Transfers that the driver has accepted: each must be reported once.
@@ -64,13 +64,13 @@ pub struct Ledger {
     pub failed: u32,
     /// Calls that were refused.
     pub refused: u32,
-    /// Payloads that arrived and were right, byte for byte.
+    /// Payloads that arrived and were right, byte by byte.
     pub arrived: u32,
-    /// Payloads that arrived and were wrong, or had something behind them.
+    /// Payloads that arrived and were wrong, or had bytes after them.
     pub corrupt: u32,
-    /// Reports of something that was not under way, or frames that made no sense.
+    /// Reports of transfers that were not under way, or frames that were not valid.
     pub violations: u32,
-    /// Why the last failure was one.
+    /// Cause of the last failure.
     pub cause: Option<Cause>,
 }
 
@@ -78,7 +78,7 @@ pub struct Ledger {
 #[derive(Clone, Copy, Debug)]
 struct Open {
     user: u64,
-    /// Where to look for the payload once it has ended.
+    /// The place of the payload after the transfer has ended.
     sink: Option<(Region, Job)>,
 }
 
@@ -93,7 +93,7 @@ impl<E: Engine> Ports for NodePorts<E> {
     type Tracer = Lent<'static, LOG>;
 }
 
-/// What a node is made of.
+/// The parts of a node.
 #[derive(Debug)]
 pub struct Parts<E> {
     /// Its number, 0 or 1.
@@ -104,7 +104,7 @@ pub struct Parts<E> {
     pub engine: E,
     /// Its end of the channel.
     pub channel: PairChannel,
-    /// What comes in by the channel.
+    /// The receiving ends of the channel.
     pub inlets: Inlets,
     /// Its payload.
     pub window: Window,
@@ -115,7 +115,7 @@ pub struct Parts<E> {
 /// The NIDs of the pair.
 const NIDS: [Nid; 2] = [known(0x1_0000_0001), known(0x1_0000_0002)];
 
-/// Only for constants: the compiler evaluates it, and stops at zero.
+/// For constants only: the compiler evaluates it and rejects zero.
 #[allow(clippy::panic)]
 const fn known(raw: u64) -> Nid {
     match Nid::from_raw(raw) {
@@ -138,11 +138,11 @@ pub const fn nid(number: u32) -> Nid {
 pub struct Node<E: Engine + 'static> {
     /// The driver.
     pub driver: Driver<'static, NodePorts<E>>,
-    /// What was and what should be.
+    /// The ledger.
     pub ledger: Ledger,
-    /// Whether verdicts on large messages are put off.
+    /// Whether decisions on large messages are postponed.
     pub hold: bool,
-    /// Requests whose verdict was put off.
+    /// Requests whose decision was postponed.
     pub held: Vec<(RxRequest<'static>, Job), 4>,
     peer: Nid,
     inlets: Inlets,
@@ -157,7 +157,7 @@ impl<E: Engine + 'static> Node<E> {
     /// Creates the node's driver.
     ///
     /// # Errors
-    /// The configuration cannot be.
+    /// The configuration is not valid.
     pub fn new(parts: Parts<E>, incarnation: Incarnation) -> Result<Self, ConfigError> {
         let Parts { number, tables, engine, channel, inlets, window, log } = parts;
         let me = Identity { nid: nid(number), incarnation };
@@ -177,7 +177,7 @@ impl<E: Engine + 'static> Node<E> {
         })
     }
 
-    /// Whether nothing is under way, as far as the upper layer knows.
+    /// Whether no transfer is under way, as far as the upper layer knows.
     pub fn is_idle(&self) -> bool {
         self.open.is_empty() && self.held.is_empty()
     }
@@ -187,7 +187,7 @@ impl<E: Engine + 'static> Node<E> {
         self.open.len() as u32
     }
 
-    /// Sends a message. Whether the driver took it.
+    /// Sends a message. Returns whether the driver accepted it.
     pub fn start(&mut self, now: Instant, job: Job) -> bool {
         let (kind, region) = match job.op {
             Op::Put => (Kind::Put, Region::Out),
@@ -221,7 +221,7 @@ impl<E: Engine + 'static> Node<E> {
         true
     }
 
-    /// Gives up the message that was started last.
+    /// Withdraws the last message.
     pub fn withdraw(&mut self, now: Instant) {
         if let Some(tag) = self.last.take() {
             self.driver.withdraw(now, tag);
@@ -236,7 +236,7 @@ impl<E: Engine + 'static> Node<E> {
         }
     }
 
-    /// Does everything that can be done now. Whether something was, and when to come again.
+    /// Does all work that is due. Returns whether there was any, and the time of the next call.
     /// Context: the node's thread.
     pub fn poll(&mut self, now: Instant) -> (bool, Option<Instant>) {
         let mut busy = self.take_frames(now);
@@ -273,7 +273,7 @@ impl<E: Engine + 'static> Node<E> {
             Ok(Frame::Lnd(envelope, message)) => {
                 match self.driver.on_message(now, LINK, &envelope, &message) {
                     Inbound::Handled => {}
-                    // Credits bound the requests to what there is room for.
+                    // Credits bound the requests to the available room.
                     Inbound::Wait => self.ledger.violations += 1,
                     Inbound::Request(arrival) => {
                         let rx_request = arrival.keep();
@@ -299,7 +299,7 @@ impl<E: Engine + 'static> Node<E> {
         self.decide(now, rx_request, job);
     }
 
-    /// Gives the verdicts that were put off.
+    /// Makes the postponed decisions.
     pub fn let_go(&mut self, now: Instant) {
         self.hold = false;
         while let Some((rx_request, job)) = self.held.pop() {
@@ -311,7 +311,7 @@ impl<E: Engine + 'static> Node<E> {
         match (job.op, rx_request.kind()) {
             (Op::Get, RequestKind::Get) => self.reply(now, rx_request, job),
             (Op::Get, _) => {
-                // Small enough to be sent as a message: take the request, send the answer.
+                // Small enough to be sent as a message: accept the request, send the answer.
                 self.receive(now, rx_request, None);
                 self.start(now, Job { op: Op::Reply, ..job });
             }
@@ -370,7 +370,7 @@ impl<E: Engine + 'static> Node<E> {
         }
         self.ledger.ok += 1;
         let Some((region, job)) = open.sink else { return };
-        // A GET that was a mere message is answered by another.
+        // A GET that was sent as a message alone is answered by another message.
         if job.op == Op::Get && !report.reply {
             return;
         }

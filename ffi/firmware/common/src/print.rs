@@ -3,7 +3,7 @@
 
 use crate::log::Log;
 
-/// Where text goes: a serial line, or the debugger.
+/// The output: a serial line, or the debugger.
 pub trait Text {
     /// Writes characters.
     fn text(&mut self, text: &str);
@@ -45,7 +45,7 @@ pub trait Text {
         }
     }
 
-    /// Writes a name and a number, behind a space.
+    /// Writes a name and a number after a space.
     fn field(&mut self, name: &str, number: u32) {
         self.text(" ");
         self.text(name);
@@ -53,7 +53,7 @@ pub trait Text {
         self.number(number);
     }
 
-    /// Writes a log, 32 bytes a line, and how many records it has lost.
+    /// Writes a log, 32 bytes a line, and the number of overwritten records.
     fn log<const N: usize>(&mut self, log: &Log<N>)
     where
         Self: Sized,

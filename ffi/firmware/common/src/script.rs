@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the image does: traffic of all sizes, a link that fails, a peer that dies, a shutdown; and
-//! what must be true of it.
+//! The work of the image: traffic of all sizes, a link that fails, a peer that goes down, a
+//! shutdown; and its checks.
 
 use lnd_core::counters::{Counter, Counters};
 use lnd_core::driver::RunState;
@@ -13,53 +13,53 @@ use crate::job::{Job, Op, LARGEST};
 use crate::node::{nid, Node, LINK};
 use crate::print::Text;
 
-/// What a board does for the story. Context: thread.
+/// The board's part of the script. Context: thread.
 pub trait Board: Text {
     /// The time.
     fn now(&mut self) -> Instant;
 
-    /// Sleeps until the time has come or an interrupt has said that there is something to do.
+    /// Sleeps until the given time, or until an interrupt reports work.
     fn sleep(&mut self, until: Instant);
 
-    /// Pulls the cable of a node's link, or puts it back. The link's interrupt tells the driver of a
-    /// failure.
+    /// Pulls the cable of a node's link, or puts it back. The link's interrupt reports a failure to
+    /// the driver.
     fn cable(&mut self, node: u32, plugged: bool);
 
-    /// Holds up the pulls of a node's engine, or lets them go on.
+    /// Holds the pulls of a node's engine, or lets them continue.
     fn stall(&mut self, node: u32, stalled: bool);
 
-    /// Stops a node's engine for ever, and says so to the other's once it is true.
+    /// Stops a node's engine for ever, and then reports that to the other node.
     fn kill(&mut self, node: u32);
 
-    /// What the interrupt of a node has counted, and how often it came.
+    /// The counts of a node's interrupt, and its number of calls.
     fn interrupts(&mut self, node: u32) -> (Counters, u32);
 }
 
-/// Sizes of payloads: around every boundary there is.
+/// Sizes of payloads: around every boundary.
 const SIZES: [u32; 16] =
     [1, 2, 3, 63, 64, 65, 511, 512, 513, 1000, 4095, 4096, 4097, 32_768, 65_535, LARGEST];
 /// Transfers of a burst, side by side in a region.
 const BURST: u32 = 6;
 /// A burst's payloads.
 const PIECE: u32 = LARGEST / 8;
-/// Nothing in the story takes longer.
+/// No step of the script takes longer.
 const PATIENCE: Span = Span::from_secs(5);
 
-/// What has gone wrong.
+/// The error that was found.
 pub type Wrong = &'static str;
 
 /// The pair and its board.
 pub struct Script<B, E: Engine + 'static> {
     board: B,
     nodes: [&'static mut Node<E>; 2],
-    /// A node that is dead is not polled any more.
+    /// A dead node is no longer polled.
     alive: [bool; 2],
     number: u32,
     arrivals: u32,
 }
 
 impl<B: Board, E: Engine + 'static> Script<B, E> {
-    /// The story of these two.
+    /// The script of these two.
     pub const fn new(board: B, nodes: [&'static mut Node<E>; 2]) -> Self {
         Self { board, nodes, alive: [true; 2], number: 0, arrivals: 0 }
     }
@@ -69,7 +69,7 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         (&mut self.board, &mut self.nodes)
     }
 
-    /// Tells it all, prints the ledger and what has gone wrong. Whether nothing has.
+    /// Runs the script, prints the ledger and the error. Returns whether there was none.
     pub fn tell(&mut self) -> bool {
         let notified = self.chapters();
         let balanced = self.balance();
@@ -104,7 +104,7 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         self.board.text("\n");
     }
 
-    /// Lets both nodes work until `done` says so.
+    /// Lets both nodes work until `done` returns true.
     fn until(
         &mut self,
         wrong: Wrong,
@@ -118,7 +118,7 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
             }
             let (busy, next) = self.turn();
             quiet = if busy { 0 } else { quiet + 1 };
-            // Each has seen what the other has said.
+            // Each node has received all messages of the other.
             if quiet >= 2 && !done(&self.nodes) {
                 self.board.sleep(next.map_or(end, |due| due.min(end)));
             }
@@ -137,7 +137,7 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         }
     }
 
-    /// Lets each node do what it can. Whether any had something to do, and when to come again.
+    /// Lets each node work. Returns whether there was any work, and the time of the next call.
     fn turn(&mut self) -> (bool, Option<Instant>) {
         let now = self.board.now();
         let (mut any, mut next) = (false, None);
@@ -161,7 +161,7 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         }
     }
 
-    /// Everything ends, and `more` payloads have arrived.
+    /// Waits until everything has ended and `more` payloads have arrived.
     fn arrive(&mut self, more: u32) -> Result<(), Wrong> {
         self.arrivals += more;
         let expected = self.arrivals;
@@ -170,7 +170,7 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         })
     }
 
-    /// Every size as PUT and GET, both ways at once.
+    /// Every size as PUT and GET, in both directions at once.
     fn traffic(&mut self) -> Result<(), Wrong> {
         for op in [Op::Put, Op::Get] {
             for length in SIZES {
@@ -187,7 +187,7 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         for round in 0..4 {
             for piece in 0..BURST {
                 let op = if (piece + round) % 2 == 0 { Op::Put } else { Op::Get };
-                // Not to the next piece's first byte: what lies behind a payload stays empty.
+                // Not up to the next piece's first byte: the bytes after a payload stay empty.
                 self.start((piece % 2) as usize, op, piece * PIECE, PIECE - 16)?;
             }
             self.arrive(BURST)?;
@@ -195,7 +195,7 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         Ok(())
     }
 
-    /// So far no deadline was needed: every completion came by itself.
+    /// No deadline was needed so far: every completion arrived by itself.
     fn nothing_was_late(&mut self) -> Result<(), Wrong> {
         for node in &self.nodes {
             let counters = node.driver.counters();
@@ -207,7 +207,7 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         Ok(())
     }
 
-    /// Node 0 loses its link while its PUT waits for node 1's verdict.
+    /// Node 0 loses its link while its PUT waits for node 1's decision.
     fn link_failure(&mut self) -> Result<(), Wrong> {
         let [_, b] = &mut self.nodes;
         b.hold = true;
@@ -219,7 +219,8 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         if (a.ledger.failed, a.ledger.cause) != (1, Some(Cause::LinkDown)) {
             return Err("the PUT did not fail with its link");
         }
-        // Invalidated before its engine stops (S0-20): an engine that still hears it gives it back.
+        // Invalidated before its engine stops (S0-20): an engine that still receives that returns
+        // it.
         if taken_back(a.driver.counters()) == 0 {
             return Err("no descriptor was taken back");
         }
@@ -237,8 +238,9 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         Ok(())
     }
 
-    /// Node 1's pulls are held up: one is invalidated by its source, the next by the failure of its
-    /// link; an engine that does not hear that is stopped, and the descriptor yanked. Both sides of both end, and in the end data flows again.
+    /// Node 1's pulls are held. One is invalidated by its source, the next by the failure of its
+    /// link; an engine that does not receive that is stopped, and the descriptor reclaimed. Both
+    /// sides of both end, and afterwards data moves again.
     fn halfway(&mut self) -> Result<(), Wrong> {
         self.board.stall(1, true);
         self.pull_stuck()?;
@@ -266,7 +268,7 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         self.arrive(2)
     }
 
-    /// A PUT of node 0 whose pull at node 1 is with the engine.
+    /// A PUT of node 0 whose pull is in node 1's engine.
     fn pull_stuck(&mut self) -> Result<(), Wrong> {
         let [_, b] = &self.nodes;
         let posted = b.driver.counters().value(Counter::Posted);
@@ -278,7 +280,7 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         Ok(())
     }
 
-    /// One transfer of each node ends, for these reasons.
+    /// One transfer of each node ends, with these causes.
     fn both_failed(&mut self, first: Cause, second: Cause) -> Result<(), Wrong> {
         let failed = self.failed();
         self.until("what was stopped halfway did not end", |[a, b]| a.is_idle() && b.is_idle())?;
@@ -294,7 +296,7 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         self.nodes.iter().map(|node| node.ledger.failed).sum()
     }
 
-    /// Node 1 dies while it owes verdicts on a PUT and a GET.
+    /// Node 1 goes down while a PUT and a GET wait for its decisions.
     fn peer_death(&mut self) -> Result<(), Wrong> {
         let [a, b] = &mut self.nodes;
         b.hold = true;
@@ -325,7 +327,7 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
         self.until("the shutdown did not end", |[a, _]| a.driver.run_state() == RunState::Quiescent)
     }
 
-    /// The ledger: what was accepted has been reported, once.
+    /// The ledger: every accepted transfer has been reported, once.
     fn balance(&mut self) -> Result<(), Wrong> {
         let mut wrong = None;
         for (number, node) in (0..).zip(&self.nodes) {
@@ -354,8 +356,8 @@ impl<B: Board, E: Engine + 'static> Script<B, E> {
     }
 }
 
-/// Descriptors that did not end well and are out of their engine's hands: given back when it was asked,
-/// or yanked from it once it had stopped.
+/// Descriptors that came back without a good end: after an invalidation, or reclaimed from a
+/// stopped engine.
 fn taken_back(counters: &Counters) -> u64 {
     counters.value(Counter::CameBackError) + counters.value(Counter::Reclaimed)
 }

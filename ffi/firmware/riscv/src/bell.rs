@@ -17,7 +17,7 @@ impl RegisterAccess for Bell {
 
     fn write(&self, register: Register, value: u32) {
         self.0.write(register, value);
-        // Taking completions makes room: the engine looks when it next works.
+        // Taking completions makes room: the engine sees that in its next step.
         if register != Register::CompletionHead {
             hart::signal(1, true);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! QEMU's `virt` board as the story needs it: a serial line, a clock and cables.
+//! QEMU's `virt` board for the script: a serial line, a clock and cables.
 
 use lnd_core::counters::Counters;
 use lnd_core::time::Instant;
@@ -27,7 +27,7 @@ impl Virt {
         Self(())
     }
 
-    /// Prints how deep the stacks have been.
+    /// Prints how much of the stacks was used.
     pub fn stacks(&mut self) {
         let ends = [
             (&raw const stack0_end, &raw const stack0_start),

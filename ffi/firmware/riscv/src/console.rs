@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The serial line, and how the machine ends.
+//! The serial line, and the end of the machine.
 
 use lnd_fw::print::Text;
 
@@ -16,7 +16,7 @@ const FAIL: u32 = 0x3333 | 1 << 16;
 pub struct Console;
 
 impl Console {
-    /// A trap that is not expected.
+    /// Reports an unexpected trap.
     pub fn fault(&mut self, cause: u32) -> ! {
         self.text("wrong: trap ");
         self.number(cause);
@@ -24,10 +24,10 @@ impl Console {
         self.end(false)
     }
 
-    /// Ends the machine with a status that the host sees.
+    /// Ends the machine with a status for the host.
     pub fn end(&mut self, good: bool) -> ! {
         self.text(if good { "end: good\n" } else { "end: bad\n" });
-        // SAFETY: the test device; nothing of us goes on.
+        // SAFETY: the test device; no code runs after it.
         unsafe { hart::write(TEST, if good { PASS } else { FAIL }) };
         loop {
             hart::wait();

@@ -22,13 +22,13 @@ pub fn begin(memories: [LinkMemory<'static>; 2], windows: [Window; 2]) {
     hart::signal(1, true);
 }
 
-/// Holds up a node's pulls, or lets them go on.
+/// Holds a node's pulls, or lets them continue.
 pub fn stall(node: u32, stalled: bool) {
     SWITCHES.stall(node, stalled);
     hart::signal(1, true);
 }
 
-/// Stops a node's engine for ever; returns when it is true. Context: hart 0's thread.
+/// Stops a node's engine for ever; returns when it has stopped. Context: hart 0's thread.
 pub fn kill(node: u32) {
     SWITCHES.kill(node);
     hart::signal(1, true);
@@ -55,7 +55,7 @@ extern "C" fn device() -> ! {
     };
     let mut engines = Engines::new(wires);
     loop {
-        // Cleared before anybody looks: a doorbell that comes later ends the sleep.
+        // Cleared before the check: a later doorbell ends the sleep.
         hart::signal(1, false);
         loop {
             let stepped = engines.step(Instant::from_nanos(hart::nanoseconds()));

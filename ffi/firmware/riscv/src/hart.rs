@@ -13,7 +13,7 @@ const TICK: u64 = 100;
 /// Reads a device register.
 ///
 /// # Safety
-/// There is a register at `address` whose reading has no effect on memory.
+/// There is a register at `address`, and reading it has no effect on memory.
 pub unsafe fn read(address: usize) -> u32 {
     // SAFETY: a device register (contract).
     unsafe { with_exposed_provenance_mut::<u32>(address).read_volatile() }
@@ -22,7 +22,7 @@ pub unsafe fn read(address: usize) -> u32 {
 /// Writes a device register.
 ///
 /// # Safety
-/// There is a register at `address`, and `value` makes it touch no memory of ours.
+/// There is a register at `address`, and `value` makes it access no memory of the image.
 pub unsafe fn write(address: usize, value: u32) {
     // SAFETY: a device register (contract).
     unsafe { with_exposed_provenance_mut::<u32>(address).write_volatile(value) };
@@ -37,17 +37,17 @@ pub unsafe fn write_byte(address: usize, value: u8) {
     unsafe { with_exposed_provenance_mut::<u8>(address).write_volatile(value) };
 }
 
-/// Raises or clears the software interrupt of a hart. What was written before is visible to it.
+/// Raises or clears the software interrupt of a hart. Earlier writes are visible to it.
 pub fn signal(hart: usize, raised: bool) {
-    // SAFETY: a fence; the memory before, the device register behind it.
+    // SAFETY: a fence between the memory and the device register.
     unsafe { asm!("fence rw, ow") };
     // SAFETY: the CLINT's word for this hart.
     unsafe { write(CLINT + 4 * hart, u32::from(raised)) };
-    // SAFETY: as above, the other way round.
+    // SAFETY: a fence between the device register and the memory.
     unsafe { asm!("fence ow, rw") };
 }
 
-/// Nanoseconds since the machine began.
+/// Nanoseconds since the machine started.
 pub fn nanoseconds() -> u64 {
     loop {
         // SAFETY: the CLINT's clock, the upper half.
@@ -64,7 +64,7 @@ pub fn nanoseconds() -> u64 {
 /// Sets hart 0's timer interrupt.
 pub fn alarm(nanoseconds: u64) {
     let ticks = (nanoseconds / TICK).saturating_add(1);
-    // In an order in which no earlier time shows in between.
+    // In an order that shows no earlier time in between.
     // SAFETY: the upper half of hart 0's compare register.
     unsafe { write(CLINT + 0x4004, u32::MAX) };
     // SAFETY: the lower half.
@@ -73,13 +73,13 @@ pub fn alarm(nanoseconds: u64) {
     unsafe { write(CLINT + 0x4004, (ticks >> 32) as u32) };
 }
 
-/// Lets hart 0 take software and timer interrupts, or no more.
+/// Enables hart 0's software and timer interrupts, or disables them.
 pub fn interrupts(on: bool) {
     if on {
-        // SAFETY: the handler is installed, and what it needs is in place (`interrupt::begin`).
+        // SAFETY: the handler is installed, and so is its state (`interrupt::begin`).
         unsafe { asm!(".option arch, +zicsr", "csrw mie, {}", "csrsi mstatus, 8", in(reg) 0x88) };
     } else {
-        // SAFETY: less happens than before.
+        // SAFETY: interrupts are only disabled.
         unsafe { asm!(".option arch, +zicsr", "csrci mstatus, 8") };
     }
 }

@@ -17,13 +17,13 @@ use crate::hart;
 
 const SOFTWARE: u32 = 0x8000_0003;
 const TIMER: u32 = 0x8000_0007;
-/// Completions that one interrupt takes of a node at most.
+/// Most completions that one interrupt takes of a node.
 const BUDGET: u32 = 32;
 
-/// Of one node: who decides, and the completions to decide about.
+/// The interrupts' half of one node: its handle, and its completions.
 type Half = (IrqHandle<'static>, Interrupt<'static, CompletionQueue<'static, Bell>>);
 
-/// What the handler owns.
+/// The state of the handler.
 struct Owned {
     halves: Option<[Half; 2]>,
     log: Log<{ 8 * 1024 }>,
@@ -33,31 +33,31 @@ struct Owned {
 
 struct Handlers(UnsafeCell<Owned>);
 
-// SAFETY: only hart 0 comes here, and only with interrupts off: see `with`.
+// SAFETY: only hart 0 accesses it, and only with interrupts off: see `with`.
 unsafe impl Sync for Handlers {}
 
 static OWNED: Handlers =
     Handlers(UnsafeCell::new(Owned { halves: None, log: Log::new(), taken: [0; 2] }));
-/// The thread has something to do. Written by the handler, cleared by the thread.
+/// The thread has work. Set by the handler, cleared by the thread.
 static WOKEN: AtomicU32 = AtomicU32::new(0);
 /// Links that have failed, a bit for each node.
 static FAILED: AtomicU32 = AtomicU32::new(0);
 
 /// Context: the handler, or hart 0's thread with interrupts off.
 fn with<R>(act: impl FnOnce(&mut Owned) -> R) -> R {
-    // SAFETY: hart 0 with interrupts off (all callers are in this file): nobody else has it, and
-    // `act` cannot come back here.
+    // SAFETY: hart 0 with interrupts off (all callers are in this file): nothing else accesses it,
+    // and `act` does not call this function.
     act(unsafe { &mut *OWNED.0.get() })
 }
 
-/// Hands the interrupts' halves over and lets interrupts in.
+/// Installs the interrupts' halves and enables interrupts.
 pub fn begin(halves: [Half; 2]) {
     with(|owned| owned.halves = Some(halves));
     hart::alarm(u64::MAX);
     hart::interrupts(true);
 }
 
-/// No more interrupts.
+/// Disables interrupts.
 pub fn off() {
     hart::interrupts(false);
 }
@@ -67,7 +67,7 @@ pub fn with_log(act: impl FnOnce(&Log<{ 8 * 1024 }>)) {
     with(|owned| act(&owned.log));
 }
 
-/// What the interrupt of a node has counted, and how often it took something.
+/// The counts of a node's interrupt, and how often it took completions.
 pub fn counted(node: usize) -> (Counters, u32) {
     hart::interrupts(false);
     let counted = with(|owned| {
@@ -79,15 +79,15 @@ pub fn counted(node: usize) -> (Counters, u32) {
     counted
 }
 
-/// The link of a node has failed: its interrupt says so.
+/// The link of a node has failed: raises its interrupt.
 pub fn link_failed(node: u32) {
     // Release: partner is the Acquire in `software`.
     FAILED.fetch_or(1 << node, Ordering::Release);
     hart::signal(0, true);
 }
 
-/// Sleeps until `until`, or until an interrupt has found something. None of them can come between
-/// the look and the sleep: they are off, and one that is pending ends the sleep all the same.
+/// Sleeps until `until`, or until an interrupt has found work. No interrupt can come between the
+/// check and the sleep: they are masked, and a pending one still ends the sleep.
 pub fn sleep(until: Instant) {
     hart::interrupts(false);
     // Acquire: partner is the Release in the handlers.
@@ -103,7 +103,7 @@ pub fn sleep(until: Instant) {
 extern "C" fn trap(cause: u32) {
     match cause {
         SOFTWARE => software(),
-        // The alarm has rung; without a new one it is silent.
+        // The alarm has expired; without a new one it stays off.
         TIMER => hart::alarm(u64::MAX),
         _ => Console.fault(cause),
     }
@@ -111,9 +111,9 @@ extern "C" fn trap(cause: u32) {
     WOKEN.swap(1, Ordering::Release);
 }
 
-/// Completions are there, or a link has failed.
+/// Handles completions and failed links.
 fn software() {
-    // Cleared before anybody looks: what comes after raises it again.
+    // Cleared before the check: a later event raises it again.
     hart::signal(0, false);
     let now = Instant::from_nanos(hart::nanoseconds());
     // Acquire: partner is the Release in `link_failed`.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Two nodes on QEMU's `virt` board (RISC-V, two harts). Hart 0 is the processor of both nodes. Hart 1
-//! is the hardware: it executes the two engines, takes their doorbells as software interrupts, and
-//! raises one on hart 0 when a completion is there.
+//! Two nodes on QEMU's `virt` board (RISC-V, two harts). Hart 0 is the processor of both nodes.
+//! Hart 1 is the hardware: it executes the two engines, takes their doorbells as software
+//! interrupts, and raises one on hart 0 for a completion.
 //!
 //! | context (hart 0) | does |
 //! |---|---|
-//! | thread | submits, takes messages, reports, calls `on_time`, sleeps |
-//! | software interrupt (CLINT) | takes completions: decides, and no more; hears of a failed link |
+//! | thread | submits, receives messages, reports, calls `on_time`, sleeps |
+//! | software interrupt (CLINT) | takes completions and only decides; handles a failed link |
 //! | timer interrupt (CLINT) | ends the thread's sleep |
 #![no_std]
 #![no_main]
@@ -47,7 +47,7 @@ const LINK_BYTES: usize = GEOMETRY.bytes_needed();
 
 type Engine = MmioEngine<'static, Bell, Numbers>;
 
-/// All memory there is.
+/// All memory of the image.
 static TABLES_OF: [Static<Bytes<TABLES>>; 2] = [const { Static::new(bytes()) }; 2];
 static LINKS: [Static<Bytes<LINK_BYTES>>; 2] = [const { Static::new(bytes()) }; 2];
 static WINDOWS: [Static<Bytes<WINDOW>>; 2] = [const { Static::new(bytes()) }; 2];
@@ -81,7 +81,7 @@ extern "C" fn processor() {
     Console.end(good)
 }
 
-/// Its stack frame is large, and gone before the story begins.
+/// Its stack frame is large, and is freed before the script begins.
 #[inline(never)]
 fn build() -> Option<&'static mut Script<Virt, Engine>> {
     let (to_b, at_b) = POSTS[0].take()?.split()?;
@@ -106,7 +106,7 @@ fn window(node: usize) -> Option<Window> {
 fn link_memory(node: usize) -> Option<LinkMemory<'static>> {
     let place = NonNull::from(LINKS.get(node)?.take()?).cast::<u8>();
     let features = Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED;
-    // SAFETY: the memory was taken: nobody else has it, and it lives for ever. The engines begin
+    // SAFETY: the memory was taken: it has no other owner, and stays for ever. The engines begin
     // later.
     unsafe { LinkMemory::format(place, LINK_BYTES, GEOMETRY, node as u32, features.bits(), 0) }.ok()
 }
@@ -142,7 +142,7 @@ fn report(script: &mut Script<Virt, Engine>) {
     board.stacks();
 }
 
-/// No panic is linked in: the test looks for this function in the image.
+/// No panic is linked in: the test checks that the image lacks this function.
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
     Console.text("wrong: panic\n");

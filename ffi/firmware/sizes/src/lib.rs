@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The LND part of a firmware image, and nothing else: a node over real hardware, all of its memory in
-//! statics, every verb reachable. What is foreign (`lnd_port_*`) is what the rest of the image brings:
-//! the wire, the upper layer, the clock. `tests/firmware/run` links this and measures it.
+//! The LND part of a firmware image alone: a node over real hardware, all of its memory in statics,
+//! every verb reachable. The rest of the image supplies the foreign functions (`lnd_port_*`): the
+//! wire, the upper layer, the clock. `tests/firmware/sizes.py` links this and measures it.
 //!
 //! Counted as flash: the text and read-only data of everything here. Counted as RAM: every static,
 //! which is the driver with all its tables, the interrupt's half, the memory shared with the engine
-//! (descriptors and rings) and the buffer for frames. Not counted: the stack, which is measured on
-//! its own, and the payload, which is the upper layer's.
+//! (descriptors and rings) and the buffer for frames. Not counted: the stack, which is measured
+//! separately, and the payload, which is the upper layer's.
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 
@@ -45,7 +45,7 @@ const RING: usize = GEOMETRY.bytes_needed();
 
 type Half = Interrupt<'static, CompletionQueue<'static, Device>>;
 
-/// Everything that is counted as RAM.
+/// All statics that count as RAM.
 struct All {
     rings: [Ring; LINKS],
     tables: Bytes<{ CONFIG.bytes_needed() }>,
@@ -55,7 +55,7 @@ struct All {
     halves: [MaybeUninit<Irq>; LINKS],
 }
 
-/// Memory of one link, aligned as the device wants it.
+/// Memory of one link, aligned for the device.
 #[repr(C, align(64))]
 struct Ring(Bytes<RING>);
 
@@ -68,20 +68,20 @@ static ALL: Static<All> = Static::new(All {
     halves: [const { MaybeUninit::uninit() }; LINKS],
 });
 
-/// The thread's.
+/// The thread's state.
 pub struct Node {
     driver: &'static mut Driver<'static, Board>,
     receiver: Receiver,
 }
 
-/// One link's interrupt's.
+/// The state of one link's interrupt.
 #[derive(Debug)]
 pub struct Irq {
     half: Half,
     tracer: Tracer,
 }
 
-/// Makes the node.
+/// Creates the node.
 #[no_mangle]
 pub extern "C" fn lnd_fw_create(nid: u64, incarnation: u64) -> Option<&'static mut Node> {
     let me =
@@ -90,7 +90,7 @@ pub extern "C" fn lnd_fw_create(nid: u64, incarnation: u64) -> Option<&'static m
     let mut memories: [Option<LinkMemory<'static>>; MAX_LINKS] = [None; MAX_LINKS];
     for (place, memory) in memories.iter_mut().zip(rings) {
         let base = NonNull::from(memory).cast::<u8>();
-        // SAFETY: taken: nobody else's, for ever.
+        // SAFETY: taken: no other owner, for ever.
         *place = unsafe { LinkMemory::format(base, RING, GEOMETRY, 0, 3, 0) }.ok();
     }
     let engines = memories.iter().zip(0..).filter_map(|(memory, number)| {
@@ -178,7 +178,7 @@ pub extern "C" fn lnd_fw_frame(
     }
 }
 
-/// Not inlined, so that it takes no stack while the message is looked at.
+/// Not inlined, so that it takes no stack while the message is parsed.
 #[inline(never)]
 fn decide(node: &mut Node, now: Instant, rx_request: RxRequest<'_>) -> u32 {
     let mut decision = Decision::default();
@@ -214,7 +214,7 @@ pub extern "C" fn lnd_fw_sent(node: &mut Node, now: u64, cookie: u64, ok: u32) {
     node.driver.on_sent(Instant::from_nanos(now), Tag::from_cookie(cookie), sent);
 }
 
-/// Does what is due and reports what has ended.
+/// Does the work that is due and reports what has ended.
 #[no_mangle]
 pub extern "C" fn lnd_fw_run(node: &mut Node, now: u64) -> u64 {
     let now = Instant::from_nanos(now);
@@ -227,14 +227,14 @@ pub extern "C" fn lnd_fw_run(node: &mut Node, now: u64) -> u64 {
     node.driver.on_time(now).map_or(u64::MAX, Instant::as_nanos)
 }
 
-/// The engine's interrupt.
+/// Handles the engine's interrupt.
 #[no_mangle]
 pub extern "C" fn lnd_fw_interrupt(irq: &mut Irq, now: u64) -> u32 {
     let served = irq.half.on_interrupt(Instant::from_nanos(now), 16, &mut irq.tracer);
     u32::from(served.wake) | u32::from(served.more) << 1
 }
 
-/// The link's.
+/// Handles the link's interrupt.
 #[no_mangle]
 pub extern "C" fn lnd_fw_link(node: &mut Node, now: u64, link: u32, up: u32) {
     if let Some(link) = LinkId::new(link as usize) {
@@ -243,7 +243,7 @@ pub extern "C" fn lnd_fw_link(node: &mut Node, now: u64, link: u32, up: u32) {
     }
 }
 
-/// The platform knows about a peer.
+/// The platform reports a peer's state.
 #[no_mangle]
 pub extern "C" fn lnd_fw_peer(node: &mut Node, now: u64, nid: u64, up: u32) {
     if let Some(nid) = Nid::from_raw(nid) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The ports: what is foreign is what the rest of an image brings.
+//! The ports: the rest of an image supplies the foreign functions.
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
@@ -23,7 +23,7 @@ extern "C" {
     fn lnd_port_valid(address: u64, length: u32) -> u32;
 }
 
-/// What the upper layer says to a request.
+/// The upper layer's decisions on a request.
 #[allow(missing_docs)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,7 +65,7 @@ impl Nodes for Numbers {
 /// The wire: frames are written here and handed over.
 #[derive(Debug)]
 pub struct Wire {
-    /// Where they are written.
+    /// The buffer of frames.
     pub frame: &'static mut [u8; FRAME],
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! How large the measured node is.
+//! The size of the measured node.
 
 use lnd_core::config::Config;
 use lnd_core::message::MAX_HEADER;
@@ -14,7 +14,7 @@ const fn config() -> Config {
         (16, 4, 1)
     };
     let mut config = Config::new(slots, peers, links);
-    // Firmware has contiguous buffers, and sends what is small inside of a message.
+    // Firmware has contiguous buffers, and sends small payloads inside messages.
     config.lists = 0;
     config.immediate_max = 64;
     config
