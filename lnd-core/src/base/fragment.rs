@@ -80,7 +80,7 @@ pub(crate) fn total_of(
         if fragment.length > MAX_FRAGMENT {
             return Err(FragmentError::TooLong);
         }
-        // An engine would wrap such an address and write to the start of memory.
+        // Such a fragment would wrap to the start of memory.
         if fragment.address.checked_add(u64::from(fragment.length)).is_none() {
             return Err(FragmentError::Wraps);
         }

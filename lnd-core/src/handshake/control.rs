@@ -83,8 +83,9 @@ impl<P: Ports> Driver<'_, P> {
         if !self.channel.ready(link, nid, Lane::Control) {
             return false;
         }
-        // From here on the envelope counts as sent: it announces the credits that are owed. A loss
-        // costs nothing, because the counts are cumulative and the next message repeats them.
+        // From here on the envelope counts as sent: it announces the credits that are owed. The
+        // counts are cumulative: after a loss the next message repeats them, or a resync asks for
+        // them.
         let Some(peer) = self.peers.get_mut(id) else { return true };
         let Some(mut envelope) = peer.envelope(self.me, Lane::Control) else { return true };
         match message {

@@ -73,8 +73,8 @@ impl<'m, P: Ports> Driver<'m, P> {
         let (peer_gate, record) = (self.peers.gate(peer)?, self.peers.get(peer)?);
         let nid = record.nid;
         let state = self.slots.get_mut(tag.index)?;
-        // The role is settled before the debts are published: a message that has grown too long for
-        // the peer is staged, and owes a descriptor.
+        // The role is settled before the debts are published: a message that is too long for the
+        // peer is staged, and owes a descriptor.
         state.choose_role(record.inline_max);
         let role = state.role;
         let debts = role.debts(record.is(PeerFlags::SIGNALLED));
@@ -104,8 +104,8 @@ impl<'m, P: Ports> Driver<'m, P> {
             From::Queue => self.apply(now, tag, Event::Arm(owed)) == Some(Effect::None),
             From::Answer => true,
         };
-        // Another context has cancelled the transfer while it was queued. Nothing was armed, so
-        // `CPU` is its last debt.
+        // Not armed: another context has cancelled the transfer while it was queued. `CPU` is its
+        // last debt.
         if !armed {
             gate.exit(posting);
             let _ = self.apply(now, tag, Event::PayCpu);

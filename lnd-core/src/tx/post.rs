@@ -105,7 +105,7 @@ impl<P: Ports> Driver<'_, P> {
         link.engine.post(&bd)?;
         link.doorbell_owed = true;
         // A staged descriptor gets its doorbell at once, because the next message lets the peer
-        // pull it. Pulls share a doorbell for each batch: see [`ring`](Self::ring).
+        // pull it. Pulls share a doorbell for each batch: see `ring`.
         if tx.role.stages() && link.ring() {
             self.counters.count(Counter::Doorbells);
         }

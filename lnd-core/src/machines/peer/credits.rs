@@ -196,8 +196,8 @@ impl Theirs {
     /// The count for the next message. It counts as announced from now on.
     #[inline]
     pub fn announce(&mut self) -> u16 {
-        // The message may be lost. That costs nothing: each later message carries the same or a
-        // higher count.
+        // The message may be lost. Each later one carries the same or a higher count, and a peer
+        // that stalls asks for it.
         self.announced = self.consumed;
         self.consumed
     }
