@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Two interfaces on each side: a message fails by one path and is sent again by another, the guilty
+ * Two interfaces on each side: a message fails over one path and is resent over another; the failed
  * interface loses health, is pinged and recovers; an idle peer is probed and found dead.
  */
 #include "world.h"
@@ -26,7 +26,7 @@ static uint32_t value_of(struct lnd_health_ni ni)
 	return info.value;
 }
 
-/* How a try ended, as finalize() would have it. */
+/* The end of a try, as finalize() would report it. */
 static struct lnd_report report_of(uint32_t class, uint32_t delivery, int error)
 {
 	struct lnd_report report;
@@ -65,7 +65,7 @@ static void resend(void)
 	FAILS(LND_E_STALE, lnd_health_give_up(health, stale, NULL));
 	stale.ni++;
 	FAILS(LND_E_FOREIGN, lnd_health_give_up(health, stale, NULL));
-	printf("health: sent again by interface %u after %u had failed\n", second.local.index,
+	printf("health: resent from interface %u after %u had failed\n", second.local.index,
 	       first.local.index);
 }
 

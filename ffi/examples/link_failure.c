@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * A link fails with transfers on it: its engine stops, descriptors are taken back, transfers end by
- * what is known of them. The other link goes on; the failed one comes back.
+ * A link fails with transfers on it: its engine stops, descriptors are reclaimed, transfers end by
+ * what is known of them. The other link continues; the failed one comes back.
  */
 #include "world.h"
 
@@ -9,7 +9,7 @@
 
 #define TRANSFERS 8u
 
-/* What stands in the way, as a debugfs file would show it. */
+/* Shows what blocks the node, as a debugfs file would. */
 static void show(struct node *node, uint32_t what)
 {
 	char text[4096];
@@ -52,7 +52,7 @@ int main(void)
 	cursor = 0;
 	FAILS(LND_E_END, lnd_blocker_next(a->ni, &cursor, &blocker));
 
-	/* The other link carries on alone. */
+	/* The other link continues alone. */
 	MUST(node_put(a, 0, 0, 50000, NULL));
 	CHECK(world_run(&world, 1000 * MS, &a->reports, 2 + TRANSFERS));
 	CHECK(a->last.error == 0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* PUT and GET of many sizes, both ways, every byte checked. */
+/* PUT and GET of many sizes, in both directions, every byte checked. */
 #include "world.h"
 
 #include <string.h>
 
-/* Inline, both sides of the inline limit, one fragment's worth, and the odd ones in between. */
+/* Inline, both sides of the inline limit, one fragment's size, and odd sizes in between. */
 static const uint32_t sizes[] = { 1, 2, 63, 64, 65, 4095, 4096, 4097, 65536, 100003, 262144 };
 
 static void put(struct world *world, struct node *from, struct node *to, uint32_t len)
@@ -33,7 +33,7 @@ static void get(struct world *world, struct node *to, struct node *from, uint32_
 	CHECK(to->last.error == 0 && to->last.reply);
 	CHECK(!memcmp(&to->last.transfer, &transfer, sizeof(transfer)));
 	CHECK(to->last.bytes == len && filled(to->window + WINDOW / 2, len, ~len));
-	/* The giving side has its own report. */
+	/* The replying side has its own report. */
 	world_run(world, 10 * MS, NULL, 0);
 }
 
@@ -46,7 +46,10 @@ int main(void)
 	for (at = 0; at < sizeof(sizes) / sizeof(*sizes); at++) {
 		put(&world, &world.node[0], &world.node[1], sizes[at]);
 		put(&world, &world.node[1], &world.node[0], sizes[at]);
-		/* A GET that fits into a message would come back as a REPLY: the upper layer's part. */
+		/*
+		 * The answer to a GET that fits into a message would be a REPLY: the upper layer's
+		 * part.
+		 */
 		if (sizes[at] > 4096) {
 			get(&world, &world.node[0], &world.node[1], sizes[at]);
 			get(&world, &world.node[1], &world.node[0], sizes[at]);

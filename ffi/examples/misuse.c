@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * A catalogue of misuse. Each mistake gets the error that names it and changes nothing: after every
- * group the books are audited and a PUT goes through.
+ * A catalogue of misuse. Each mistake gets the error that names it and has no effect: after every
+ * group the NI is audited and a PUT succeeds.
  */
 #include "world.h"
 
@@ -10,7 +10,7 @@
 static struct world world;
 static struct node *a, *b;
 
-/* Nothing is damaged. */
+/* Checks that nothing is damaged. */
 static void sound(const char *group)
 {
 	unsigned int ours = a->reports, failed = a->failures;
@@ -84,7 +84,7 @@ static void creation(void)
 	unsigned char *block = memory(len + LND_ALIGN), *ring = memory(4096);
 	struct lnd_ni *ni = NULL;
 
-	/* Of memory that is an NI's already nothing is tried that might succeed. */
+	/* No call that might succeed is tried on an existing NI's memory. */
 	FAILS(LND_E_NULL, lnd_ni_create(NULL, len, &config, &ops, a, &ni));
 	FAILS(LND_E_NULL, lnd_ni_create(block, len, NULL, &ops, a, &ni));
 	FAILS(LND_E_NULL, lnd_ni_create(block, len, &config, NULL, a, &ni));
@@ -133,7 +133,7 @@ static void creation(void)
 	free(ring);
 }
 
-/* Every call, on what is no NI. */
+/* Every call, with a pointer that is not an NI. */
 static void no_ni(struct lnd_ni *ni, enum lnd_error error)
 {
 	struct lnd_send_request request = { .size = sizeof(request) };
@@ -269,7 +269,7 @@ static void requests(void)
 	BAD_REQUEST(LND_E_NO_ROUTE, nid = 0);
 	BAD_REQUEST(LND_E_NO_ROUTE, nid = lnd_soft_nid(0));
 	BAD_REQUEST(LND_E_NO_ROUTE, nid = lnd_soft_nid(9));
-	/* A peer by its handle: a wrong one, one of another NI, and one that is not the NID's. */
+	/* Peers by handle: a wrong one, one of another NI, and one with another NID. */
 	MUST(lnd_peer_find(a->ni, good.nid, &peer));
 	MUST(lnd_peer_find(b->ni, lnd_soft_nid(0), &theirs));
 	BAD_REQUEST(LND_E_FOREIGN, peer = theirs);
@@ -324,7 +324,7 @@ static void handles(void)
 	forged = ours;
 	forged.index = ~0u;
 	FAILS(LND_E_STALE, lnd_withdraw(a->ni, forged, world.now));
-	/* A handle of one kind is none of another. */
+	/* A handle of one kind is not a handle of another. */
 	memcpy(&request, &ours, sizeof(request));
 	memcpy(&message, &ours, sizeof(message));
 	FAILS(LND_E_STALE, lnd_recv(a->ni, request, &decision, world.now, NULL, NULL));
@@ -373,7 +373,7 @@ static void handles(void)
 	wrong = peer;
 	wrong.index = 3;
 	FAILS(LND_E_STALE, lnd_peer_info_get(a->ni, wrong, &info));
-	/* The peer that was in the place before. */
+	/* The handle of the former peer in the place. */
 	wrong = peer;
 	wrong.generation--;
 	FAILS(LND_E_STALE, lnd_peer_info_get(a->ni, wrong, &info));
@@ -437,7 +437,7 @@ int main(void)
 	sound("ending");
 	CHECK(!a->bugs && !b->bugs);
 
-	/* An NI that has been destroyed is none any more, while its memory is still there. */
+	/* A destroyed NI is no NI any more, while its memory still exists. */
 	gone = a->ni;
 	block = a->ni_memory;
 	a->ni_memory = NULL;

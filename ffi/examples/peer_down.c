@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * A peer dies with traffic under way. Nothing of ours is finalized on suspicion; once the peer is
- * declared down, everything for it ends, with an error, once, and its memory is ours again.
+ * A peer goes down with traffic under way. No transfer is finalized on suspicion. Once the peer is
+ * declared down, everything for it ends, with an error, once, and its memory is the caller's again.
  */
 #include "world.h"
 
@@ -16,7 +16,7 @@ int main(void)
 	unsigned int at, before;
 
 	world_open(&world, NULL);
-	/* They know each other: one PUT goes through. */
+	/* The handshake is done: one PUT succeeds. */
 	MUST(node_put(survivor, 0, 0, 100, NULL));
 	CHECK(world_run(&world, 1000 * MS, &survivor->reports, 1));
 	CHECK(!survivor->failures && survivor->peer_state == LND_PEER_GOOD);
@@ -33,7 +33,7 @@ int main(void)
 	world_run(&world, 100 * MS, NULL, 0);
 	CHECK(survivor->reports == before);
 
-	/* The fabric knows that its machine is gone, and says so. */
+	/* The fabric has the proof that its machine is gone, and declares it dead. */
 	MUST(lnd_soft_declare_dead(world.fabric, victim->number, 0, NULL));
 	MUST(lnd_peer_event(survivor->ni, lnd_soft_nid(victim->number), 0, world.now));
 	CHECK(world_run(&world, 5000 * MS, &survivor->reports, before + TRANSFERS));
@@ -41,7 +41,7 @@ int main(void)
 	CHECK(survivor->last.cause == LND_CAUSE_PEER_DOWN && survivor->last.error < 0);
 	CHECK(survivor->peer_state == LND_PEER_DOWN);
 
-	/* Refused at the call, while it is known to be down. */
+	/* Refused at the call while the peer is down. */
 	FAILS(LND_E_PEER_DOWN, node_put(survivor, 0, 0, 100, NULL));
 	MUST(lnd_peer_find(survivor->ni, lnd_soft_nid(victim->number), &peer));
 	MUST(lnd_peer_info_get(survivor->ni, peer, &info));

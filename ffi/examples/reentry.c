@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Calls from where they may not come: inside the platform's own operations, in an interrupt, in the
- * callback that they would call, past a lock that does not exclude; and verdicts that do not fit.
+ * Calls from contexts that must not make them: inside the platform's own operations, in an
+ * interrupt, in the callback that they would call, past a lock that does not exclude; and decisions
+ * that do not match their request.
  */
 #include "world.h"
 
@@ -12,7 +13,7 @@ static struct lnd_ops usual;
 static unsigned int tried, in_interrupt, another, held;
 static enum lnd_error wanted = LND_E_REENTRY;
 
-/* Every kind of call that takes the lock; none may come through. */
+/* Every kind of call that takes the lock; all must be refused. */
 static void try_calls(struct node *node)
 {
 	struct lnd_arrival arrival = { .size = sizeof(arrival) };
@@ -20,7 +21,7 @@ static void try_calls(struct node *node)
 	uint64_t next;
 	uint32_t state;
 
-	/* At creation there is no NI yet. */
+	/* During creation there is no NI yet. */
 	if (!node->ni)
 		return;
 	tried++;
@@ -69,7 +70,7 @@ static uint32_t op_send(void *ctx, const struct lnd_frame *frame)
 
 	try_calls(ctx);
 	sent = usual.send(ctx, frame);
-	/* The end of another node's message is not taken; our own may be told from in here. */
+	/* The end of another node's message is refused; our own may be reported from here. */
 	if (frame->tracked && sent == LND_SEND_DONE) {
 		FAILS(LND_E_FOREIGN, lnd_sent(world.node[1 - node->number].ni, second, LND_SENT_OK,
 					      world.now));
@@ -86,7 +87,7 @@ static uint32_t mem_valid(void *ctx, uint64_t addr, uint32_t len)
 	unsigned int before = held;
 
 	try_calls(ctx);
-	/* Somebody else comes in although the lock is held: it does not exclude. */
+	/* Another context enters although the lock is held: it does not exclude. */
 	another = 1;
 	FAILS(LND_E_BUSY, lnd_stats_get(node->ni, &stats));
 	another = 0;
@@ -106,7 +107,7 @@ static uint32_t context(void *ctx)
 	return in_interrupt ? LND_CONTEXT_INTERRUPT : LND_CONTEXT_THREAD;
 }
 
-/* A lock that never blocks, and an identity that can be changed: a second thread, in effect. */
+/* A lock that never blocks, and an id that can be changed: in effect a second thread. */
 static void lock(void *ctx)
 {
 	(void)ctx;
@@ -126,7 +127,7 @@ static uint32_t self_id(void *ctx)
 	return another ? 2 : 1;
 }
 
-/* Between a frame and its decision nothing is held. */
+/* Nothing is held between a frame and its decision. */
 static enum lnd_error decide(struct node *node, const struct lnd_arrival *arrival)
 {
 	struct lnd_frag frag = { .addr = 0, .len = 100 };
@@ -140,7 +141,7 @@ static enum lnd_error decide(struct node *node, const struct lnd_arrival *arriva
 	decision.deadline = LND_NEVER;
 	MUST(lnd_run_state_get(node->ni, &state));
 	FAILS(LND_E_RUNNING, lnd_ni_destroy(node->ni));
-	/* Verdicts that do not fit leave the request as it was. */
+	/* Decisions that do not match leave the request unchanged. */
 	FAILS(LND_E_FOREIGN, lnd_recv(world.node[1 - node->number].ni, arrival->request, &decision,
 				      world.now, NULL, NULL));
 	forged.generation++;
@@ -170,7 +171,7 @@ static void finalize(void *ctx, const struct lnd_report *report)
 	FAILS(LND_E_REENTRY, lnd_run(node->ni, world.now, 1, &next));
 	FAILS(LND_E_STALE, lnd_withdraw(node->ni, report->transfer, world.now));
 	FAILS(LND_E_BUSY, lnd_ni_destroy(node->ni));
-	/* Submitting from here is what an upper layer does. */
+	/* Submitting from here is normal for an upper layer. */
 	if (node->reports == 1)
 		MUST(node_put(node, 0, 0, 5000, NULL));
 }

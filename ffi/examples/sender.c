@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * The channel says who sent a frame (R31): a frame that names another node in its envelope changes
- * nothing but two counts, and the true sender's frame is taken afterwards.
+ * The channel names the sender of a frame (R31): a frame that names another node in its envelope
+ * changes only two counts, and the true sender's frame is accepted afterwards.
  */
 #include "world.h"
 
@@ -33,7 +33,7 @@ static void look(struct traces *traces)
 		MUST(lnd_counter(a->ni, i, &traces->counters[i]));
 }
 
-/* Offers the frame in node a's buffer in the name of others. */
+/* Offers the frame in node a's buffer under the names of others. */
 static void forge(const struct lnd_soft_arrival *arrival)
 {
 	uint64_t others[] = { lnd_soft_nid(a->number), lnd_soft_nid(7), 1, LND_NID_UNKNOWN - 1 };
@@ -65,7 +65,7 @@ int main(void)
 	size_t room;
 
 	world_open(&world, NULL);
-	/* The two nodes know each other. */
+	/* The two nodes complete their handshake. */
 	MUST(node_put(b, 0, 0, 100, NULL));
 	CHECK(world_run(&world, 1000 * MS, &b->reports, 1));
 	world_run(&world, 10 * MS, NULL, 0);
@@ -77,7 +77,7 @@ int main(void)
 	MUST(lnd_soft_receive(a->engine_ref, 8, a->frame, room, &arrival));
 	CHECK(arrival.from == b->number);
 	forge(&arrival);
-	/* The frame was not released: it comes again, from its sender, and is taken. */
+	/* The frame was not released: it arrives again, from its sender, and is accepted. */
 	CHECK(world_run(&world, 1000 * MS, &b->reports, reports + 1));
 	world_run(&world, 10 * MS, NULL, 0);
 	CHECK(!b->failures && filled(a->window, 100, 1));

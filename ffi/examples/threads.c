@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * The same host with threads: each node has one that runs the NI, one for its engines and their
- * interrupts, and two that submit. A mutex is the NI's lock, and then the library's own lock; a
- * deadline is real time.
+ * interrupts, and two that submit. The NI's lock is a mutex, and then the library's own lock;
+ * deadlines are in real time.
  */
 #define _GNU_SOURCE
 #include "world.h"
@@ -77,13 +77,16 @@ static void bug(void *ctx, const char *what)
 	abort();
 }
 
-/* Each submitter's part of the window, one piece a message in flight; its number comes back. */
+/*
+ * Each submitter's part of the window, one piece per message in flight; the report returns its
+ * number.
+ */
 static void finalize(void *ctx, const struct lnd_report *report)
 {
 	struct node *node = ctx;
 	unsigned int owner = (unsigned int)(report->user / (DEPTH * PIECE));
 
-	/* What the peer has asked for is nobody's here. */
+	/* Reports of the peer's requests belong to no submitter. */
 	if (report->role >= LND_ROLE_INLINE_SINK)
 		return;
 	CHECK(owner < SUBMITTERS);
@@ -136,7 +139,9 @@ static void *submit(void *argument)
 		uint32_t len = sent % 3 ? PIECE : 64 + sent;
 		enum lnd_error error;
 
-		/* A piece is lent until its message has ended, and they may end out of order. */
+		/*
+		 * A piece is lent until its message has ended, and messages may end out of order.
+		 */
 		if (sent % DEPTH == 0)
 			while (__atomic_load_n(done, __ATOMIC_ACQUIRE) < sent)
 				sched_yield();
@@ -153,7 +158,7 @@ static void *submit(void *argument)
 	return NULL;
 }
 
-/* Each node has a lock of ours, or it is left to the library. */
+/* Each node has a lock of this program, or it uses the library's. */
 static void messages(int ours)
 {
 	struct submitter submitters[2][SUBMITTERS];
@@ -174,7 +179,7 @@ static void messages(int ours)
 	ops.event = event;
 	ops.bug = bug;
 	ops.finalize = finalize;
-	/* Checkers are slow, and so are machines with much else to do. */
+	/* Checkers are slow, and so are busy machines. */
 	world.patience = 300000 * MS;
 	world_open(&world, &ops);
 	for (number = 0; number < 2; number++) {
@@ -200,7 +205,7 @@ static void messages(int ours)
 	}
 	printf("threads: %u messages, %s lock, each reported once, none lost\n",
 	       2 * SUBMITTERS * MESSAGES, ours ? "our" : "the library's");
-	/* The rest needs no threads; time goes on from here. */
+	/* The rest needs no threads; virtual time continues from here. */
 	world.now = now();
 	world.node[0].next = world.node[1].next = 0;
 	world_close(&world);

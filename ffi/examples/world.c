@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * How a host is made: the operations of the platform, the making of a node, and its loop.
+ * The parts of a host: the operations of the platform, the creation of a node, and its loop.
  */
 #include "world.h"
 
@@ -37,7 +37,7 @@ static void op_reg_write32(void *ctx, uint32_t link, uint32_t offset, uint32_t v
 {
 	struct node *node = ctx;
 
-	/* Our loop steps the engines all the time: there is no need to kick one. */
+	/* The loop steps the engines all the time: no need to wake one. */
 	lnd_soft_reg_write32(node->world->fabric, node->number, link, offset, value);
 }
 
@@ -137,7 +137,7 @@ struct lnd_ops world_ops(void)
 	return ops;
 }
 
-/* Making and ending. */
+/* Creation and end. */
 
 struct lnd_config node_config(struct node *node)
 {
@@ -148,7 +148,7 @@ struct lnd_config node_config(struct node *node)
 			     4, LINKS));
 	config.nid = lnd_soft_nid(node->number);
 	config.incarnation = lnd_soft_incarnation(node->engine_ref);
-	config.flags |= LND_RELIABLE; /* mailboxes lose nothing */
+	config.flags |= LND_RELIABLE; /* mailboxes lose no frame */
 	config.flags |= node->world->flags;
 	config.drain_bound = node->world->patience / 20;
 	config.hello_timeout = node->world->patience;
@@ -244,7 +244,7 @@ static void node_close(struct node *node)
 
 	MUST(lnd_shutdown(node->ni, node->world->now, node->world->now + 100 * MS));
 	while (state != LND_QUIESCENT) {
-		/* A shutdown ends; here it must do so within a second. */
+		/* A shutdown always ends; here it must do so within a second. */
 		static unsigned int steps;
 
 		CHECK(steps++ < 1000000);
@@ -258,7 +258,7 @@ static void node_close(struct node *node)
 	node->ni = NULL;
 }
 
-/* What a dead node has left behind goes with the living. */
+/* The other nodes release what a dead node has left. */
 void world_close(struct world *world)
 {
 	uint32_t number;
@@ -273,7 +273,7 @@ void world_close(struct world *world)
 	free(world->region);
 }
 
-/* A node's loop, in the three pieces that may run in threads of their own. */
+/* A node's loop, in three pieces that may run in threads of their own. */
 
 int node_engine(struct node *node, uint32_t link, uint64_t now)
 {
@@ -293,7 +293,7 @@ void node_ended(struct node *node, const struct lnd_report *report)
 		node->failures++;
 }
 
-/* The header says where the payload goes, or lies. */
+/* The header contains the place of the payload. */
 enum lnd_error node_decide(struct node *node, const struct lnd_arrival *arrival)
 {
 	struct lnd_report report = { .size = sizeof(report) };
@@ -314,7 +314,7 @@ enum lnd_error node_decide(struct node *node, const struct lnd_arrival *arrival)
 	if (arrival->kind == LND_REQUEST_GET)
 		return lnd_reply(node->ni, arrival->request, &decision, arrival->now, NULL);
 	error = lnd_recv(node->ni, arrival->request, &decision, arrival->now, NULL, &report);
-	/* A payload that came along is in its place: no finalize() comes. */
+	/* An inline payload is already copied: no finalize() follows. */
 	if (error == LND_DONE) {
 		node->at_once++;
 		node_ended(node, &report);
@@ -332,7 +332,7 @@ enum lnd_error node_frame(struct node *node, uint32_t link, uint64_t sender, con
 	if (error != LND_REQUEST)
 		return error;
 	error = decide(node, &arrival);
-	/* LND_E_STALE: another frame by this link came in between. */
+	/* LND_E_STALE: another frame on this link came in between. */
 	if (error == LND_E_WAIT || error == LND_E_STALE)
 		return LND_E_WAIT;
 	return error == LND_DONE || error == LND_E_GONE ? LND_OK : error;
@@ -348,7 +348,7 @@ int node_frames(struct node *node, uint64_t now)
 		enum lnd_error error = node_frame(node, arrival.link, lnd_soft_nid(arrival.from),
 						  node->frame, arrival.len, now);
 
-		/* It stays where it is, and comes again. */
+		/* It stays where it is, and is offered again. */
 		if (error == LND_E_WAIT)
 			continue;
 		MUST(error);
