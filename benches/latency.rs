@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Short messages one way between two threads, against a bare cache-line ping-pong of the same round.
 //!
-//! Three ping-pongs in turn: a bare line in each direction; a mailbox message of 56 bytes; a whole
-//! LND message (submit, credits, encode, checksum, mailbox, decode, checks, the upper layer's
+//! Four ping-pongs in turn: a bare line in each direction; a mailbox message of 56 bytes, and one of as many
+//! bytes and lines as the frame of the next; a whole LND message (submit, credits, encode, checksum, mailbox, decode, checks, the upper layer's
 //! verdict, copy, report) with a header of 72 and a payload of 56 bytes, through two drivers. No
 //! descriptor is involved, so the engines, which elsewhere are hardware, are not stepped meanwhile.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::time::Instant;
 
-use lnd_bench::pair::{fragments, pair, Node};
+use lnd_bench::pair::{fragments, pair, Node, HEADER};
 use lnd_bench::probe::{agree, Patience, Probe, LINE, QUIT};
 use lnd_bench::wire::Window;
 use lnd_bench::{place, Column, Options, Table};
@@ -19,43 +19,52 @@ use lnd_shortmsg::mailbox::{Consumer, Line, MailboxGeometry, Outlet};
 
 const MAILBOX: u32 = 2;
 const LND: u32 = 3;
+const FRAME: u32 = 4;
 const BYTES: usize = 56;
+/// Bytes of the whole message's frame: a short head, 72 and 56.
+const FRAME_BYTES: usize = 40 + HEADER.len() + BYTES;
 
-/// One side of a mailbox in each direction.
+/// One side of a mailbox in each direction, for messages of one length.
 struct Ends {
     out: Producer<'static>,
     back: Consumer<'static>,
+    mode: u32,
+    bytes: usize,
 }
 
-fn ends() -> (Ends, Ends) {
-    let geometry = MailboxGeometry::new(64, 64).unwrap();
+fn ends(mode: u32, bytes: usize) -> (Ends, Ends) {
+    let slot = (bytes as u32 + 8).next_multiple_of(64);
+    let geometry = MailboxGeometry::new(64, slot).unwrap();
     let lines = geometry.bytes_needed() / size_of::<Line>();
     let make = || channel(vec![Line::ZERO; lines].leak(), geometry).unwrap();
     let (there, back) = (make(), make());
-    (Ends { out: there.0, back: back.1 }, Ends { out: back.0, back: there.1 })
+    let (a, b) = ((there.0, back.1), (back.0, there.1));
+    let end = |(out, back)| Ends { out, back, mode, bytes };
+    (end(a), end(b))
 }
 
 impl Ends {
     /// Takes a message if there is one, and sends the same bytes back.
     fn echo(&mut self) {
-        let mut frame = [0; 64];
+        let mut frame = [0; 192];
         if let Some(message) = self.back.recv(&mut frame).unwrap() {
             self.out.send(message).unwrap();
         }
     }
 
     fn one_way(&mut self, probe: &Probe, trips: u32) -> f64 {
-        probe.set_mode(MAILBOX);
-        let mut message = [0xa5; BYTES];
-        let mut frame = [0; 64];
+        probe.set_mode(self.mode);
+        let mut message = [0xa5; 192];
+        let message = &mut message[..self.bytes];
+        let mut frame = [0; 192];
         let mut trip = |number: u32| {
             message[..4].copy_from_slice(&number.to_le_bytes());
-            self.out.send(&message).unwrap();
+            self.out.send(message).unwrap();
             let mut patience = Patience::default();
             loop {
                 patience.look();
                 if let Some(back) = self.back.recv(&mut frame).unwrap() {
-                    assert!(back.len() == BYTES && back[..4] == number.to_le_bytes());
+                    assert!(back.len() == message.len() && back[..4] == number.to_le_bytes());
                     return;
                 }
             }
@@ -89,14 +98,15 @@ fn lnd_one_way(probe: &Probe, node: &mut Node, payload: &[Fragment], trips: u32)
 }
 
 /// The partner: answers in whatever way is being measured.
-fn partner(probe: &Probe, ends: &mut Ends, node: &mut Node, payload: &[Fragment]) {
+fn partner(probe: &Probe, ends: &mut [Ends; 2], node: &mut Node, payload: &[Fragment]) {
     let mut patience = Patience::default();
     loop {
         match probe.mode() {
             QUIT => return,
             LINE => probe.answer(),
-            MAILBOX => {
-                while probe.mode() == MAILBOX {
+            mode @ (MAILBOX | FRAME) => {
+                let ends = &mut ends[usize::from(mode == FRAME)];
+                while probe.mode() == mode {
                     patience.look();
                     ends.echo();
                 }
@@ -124,12 +134,14 @@ fn main() {
     let payload = |offset| fragments(window.address(offset), BYTES);
     a.set_sinks(vec![payload(4096)]);
     b.set_sinks(vec![payload(8192)]);
-    let (mut mine, mut theirs) = ends();
+    let ((mut one, one_there), (mut three, three_there)) =
+        (ends(MAILBOX, BYTES), ends(FRAME, FRAME_BYTES));
+    let mut theirs = [one_there, three_there];
     let probe = Probe::default();
     probe.set_mode(LINE);
     let rounds = options.rounds(1001, 5);
     let trips = options.scale(500, 50) as u32;
-    let (mut line, mut mailbox, mut lnd) = <(Column, Column, Column)>::default();
+    let [mut line, mut mailbox, mut frame, mut lnd] = [(); 4].map(|()| Column::default());
     let mut dropped = 0;
     let answers = payload(12_288);
     std::thread::scope(|scope| {
@@ -141,11 +153,13 @@ fn main() {
         for _ in 0..rounds {
             let before = probe.probe();
             let bare = probe.one_way(trips);
-            let boxed = mine.one_way(&probe, trips);
+            let boxed = one.one_way(&probe, trips);
+            let framed = three.one_way(&probe, trips);
             let whole = lnd_one_way(&probe, &mut a, &payload(0), trips);
             if agree(before, probe.probe()) {
                 line.push(bare);
                 mailbox.push(boxed);
+                frame.push(framed);
                 lnd.push(whole);
             } else {
                 dropped += 1;
@@ -158,8 +172,13 @@ fn main() {
     table.line("bare cache line", "ns", &line, None);
     let ratio = mailbox.over(&line);
     table.line("mailbox, 56 bytes", "ns", &mailbox, Some((&ratio, "of the bare line")));
+    let ratio = frame.over(&line);
+    let name = format!("mailbox, {FRAME_BYTES} bytes, three lines");
+    table.line(&name, "ns", &frame, Some((&ratio, "of the bare line")));
     let ratio = lnd.over(&line);
     table.line("whole LND message, 72 + 56 bytes", "ns", &lnd, Some((&ratio, "of the bare line")));
+    let ratio = lnd.over(&frame);
+    table.line("the same, beside its bytes alone", "ns", &lnd, Some((&ratio, "of the mailbox's")));
     println!("  rounds dropped because their probes disagree: {dropped} of {rounds}");
     assert_eq!(a.in_use().0, 0, "everything sent has ended");
 }

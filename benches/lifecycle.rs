@@ -6,8 +6,11 @@
 //! header of 72 bytes and one fragment, the end of its message, the completion of the *oldest*
 //! outstanding transfer through the interrupt's `IrqHandle`, and its report. Each 16 lives share a
 //! message that returns their credits and a call of `on_time`.
+//!
+//! The yardstick is the [bare life](lnd_bench::floor) of four locked operations.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use lnd_bench::floor::Floor;
 use lnd_bench::mock::{Rig, LINK};
 use lnd_bench::{clock, place, Column, Options, Table};
 use lnd_core::config::Config;
@@ -113,7 +116,14 @@ fn main() {
         load.run(options.scale(150_000, 1000));
     }
     let mut columns = OUTSTANDING.map(|_| Column::default());
+    let (mut floor, mut bare) = (Floor::new(64), Column::default());
     for _ in 0..rounds {
+        let begin = clock::spent();
+        for life in 0..incarnations {
+            floor.begin(life);
+            floor.end_oldest();
+        }
+        bare.push((clock::spent() - begin) as f64 / incarnations as f64);
         for (load, column) in loads.iter_mut().zip(&mut columns) {
             let begin = clock::spent();
             load.run(incarnations);
@@ -122,6 +132,9 @@ fn main() {
     }
     let headline = "Life of a large PUT, driver alone: ns of processor time, completed in order";
     let table = Table::begin("lifecycle", &options, headline);
+    table.line("bare life, four locked operations", "ns", &bare, None);
+    let ratio = columns[0].over(&bare);
+    table.line("1 outstanding, beside it", "ns", &columns[0], Some((&ratio, "of the bare life")));
     for (outstanding, column) in OUTSTANDING.iter().zip(&columns) {
         let ratio = column.over(&columns[0]);
         let name = format!("{outstanding} outstanding");

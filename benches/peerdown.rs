@@ -9,10 +9,14 @@
 //!
 //! Ports as in `lifecycle`: what is timed is the driver. Each descriptor comes back as soon as it
 //! was asked for, alternately untouched and done.
+//!
+//! The yardstick is a [bare sweep](lnd_bench::floor) over as many: a compare-and-swap for each, and back to
+//! the pool.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::time::Instant;
 
+use lnd_bench::floor::Floor;
 use lnd_bench::mock::{nid, Rig, LINK};
 use lnd_bench::{clock, place, Column, Options, Table};
 use lnd_core::config::Config;
@@ -163,9 +167,19 @@ impl Scene {
 #[derive(Default)]
 struct Costs {
     each: Column,
+    bare: Column,
     alone: Column,
     meanwhile: Column,
     longest: Column,
+}
+
+/// One bare sweep over `outstanding`, in nanoseconds each.
+fn bare_sweep(outstanding: usize) -> f64 {
+    let mut floor = Floor::new(outstanding);
+    (0..outstanding as u64).for_each(|user| floor.begin(user));
+    let begin = clock::spent();
+    assert_eq!(floor.sweep(), outstanding);
+    (clock::spent() - begin) as f64 / outstanding as f64
 }
 
 fn main() {
@@ -174,6 +188,7 @@ fn main() {
     let mut costs = OUTSTANDING.map(|_| Costs::default());
     for _ in 0..options.rounds(21, 1) {
         for (&outstanding, costs) in OUTSTANDING.iter().zip(&mut costs) {
+            costs.bare.push(bare_sweep(outstanding));
             let cost = Scene::new(outstanding).drain();
             costs.each.push(cost.drain / outstanding as f64);
             costs.alone.push(cost.alone);
@@ -187,6 +202,9 @@ fn main() {
         let name = |what: &str| format!("{outstanding} outstanding: {what}");
         let ratio = cost.each.over(&costs[0].each);
         table.line(&name("each"), "ns", &cost.each, Some((&ratio, "of 1000 outstanding")));
+        table.line(&name("bare sweep"), "ns", &cost.bare, None);
+        let ratio = cost.each.over(&cost.bare);
+        table.line(&name("beside it"), "ns", &cost.each, Some((&ratio, "of the bare sweep")));
         table.line(&name("longest round"), "us", &cost.longest, None);
         let ratio = cost.meanwhile.over(&cost.alone);
         table.line(&name("other peer"), "ns", &cost.meanwhile, Some((&ratio, "of it alone")));
