@@ -88,6 +88,33 @@
 /* No NID: the sender of the frame is not known, see lnd_frame_in(). No node may have this NID. */
 #define LND_NID_UNKNOWN 0xffffffffffffffffULL
 
+/* Bytes of an NI that do not depend on the sizes of its tables, at most. */
+#define LND_NI_FIXED 10240U
+
+/* Bytes of an NI for each transfer, at most. */
+#define LND_NI_SLOT 256U
+
+/* Bytes of an NI for each peer, at most. */
+#define LND_NI_PEER 208U
+
+/* Bytes of an NI for each link, at most. */
+#define LND_NI_LINK 1024U
+
+/* Bytes of an NI for each list of more than one fragment, at most. */
+#define LND_NI_LIST 4160U
+
+/* Bytes of an NI for each connection that fails at a time, at most. */
+#define LND_NI_CONNECTION 80U
+
+/* Bytes of a link's ring memory that do not depend on its tables, at most. */
+#define LND_RING_FIXED 640U
+
+/* Bytes of a link's ring memory for each transfer, at most. */
+#define LND_RING_SLOT 106U
+
+/* Bytes of a link's ring memory for each list of more than one fragment. */
+#define LND_RING_LIST 4096U
+
 /* Alignment of an NI's memory and of ring memory. */
 #define LND_ALIGN 64U
 
@@ -3876,6 +3903,24 @@ const char *lnd_version(void);
 #ifdef __cplusplus
 }
 #endif
+
+/*
+ * LND_NI_BYTES() - Upper bound of lnd_ni_size(), for memory that is reserved when a program is compiled.
+ * @slots, @peers, @links, @lists, @immediate_max, @connections: as in struct lnd_config.
+ *
+ * A constant expression where its arguments are. It holds on 32-bit and 64-bit machines.
+ */
+#define LND_NI_BYTES(slots, peers, links, lists, immediate_max, connections) \
+	((size_t)LND_NI_FIXED + (size_t)LND_NI_SLOT * (slots) + (size_t)LND_NI_PEER * (peers) + \
+	 (size_t)LND_NI_LINK * (links) + (size_t)LND_NI_LIST * (lists) + \
+	 (size_t)2 * (immediate_max) + (size_t)LND_NI_CONNECTION * (connections))
+
+/*
+ * LND_RING_BYTES() - Upper bound of lnd_ring_size(), as LND_NI_BYTES().
+ * @slots, @lists: as in struct lnd_config.
+ */
+#define LND_RING_BYTES(slots, lists) \
+	((size_t)LND_RING_FIXED + (size_t)LND_RING_SLOT * (slots) + (size_t)LND_RING_LIST * (lists))
 
 /*
  * The layout that the library was built with, on machines with 64-bit pointers. The library's own

@@ -10,6 +10,7 @@
 extern crate std;
 
 pub mod abi;
+pub mod bounds;
 pub mod check;
 pub mod config;
 pub mod connections;
