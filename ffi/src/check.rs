@@ -7,7 +7,7 @@ use lnd_core::config::Config;
 
 use crate::abi::{lnd_config, lnd_ops, LND_CANCEL_FIRST};
 use crate::config::understand;
-use crate::input::input;
+use crate::input::{given, input};
 use crate::platform::OPERATIONS;
 
 /// Reports an operation unless a rule holds.
@@ -73,16 +73,14 @@ pub unsafe extern "C" fn lnd_config_fault(
     config: *const lnd_config,
     ops: *const lnd_ops,
 ) -> *const c_char {
-    // SAFETY: by the contract of the ABI.
-    let given = match unsafe { input(config) } {
+    let given = match given!(input(config)) {
         Ok(given) => given,
         Err(_) => return c"size".as_ptr(),
     };
     let fault = match understand(given) {
         Err(unfit) => Some(unfit.field),
         Ok(_) if ops.is_null() => None,
-        // SAFETY: by the contract of the ABI.
-        Ok(meant) => match unsafe { input(ops) } {
+        Ok(meant) => match given!(input(ops)) {
             Ok(ops) => operations(ops, &meant, given.flags).err(),
             Err(_) => Some(c"size"),
         },

@@ -16,7 +16,7 @@ use crate::abi::{
     LND_MAX_KEY, LND_MAX_LINKS,
 };
 use crate::errors::{field_of, outcome, Unfit};
-use crate::input::{input, put};
+use crate::input::{given, input, put};
 use crate::platform::OPERATIONS;
 use crate::version::{LND_ABI_OLDEST, LND_ABI_VERSION};
 
@@ -77,8 +77,7 @@ pub unsafe extern "C" fn lnd_config_init(
         decision_bound: usual.decision_bound.as_nanos(),
         rings: [lnd_ring { base: core::ptr::null_mut(), len: 0 }; LND_MAX_LINKS],
     };
-    // SAFETY: by the contract of the ABI, null or a place for it.
-    outcome(unsafe { put(config, filled) })
+    outcome(given!(put(config, filled)))
 }
 
 /// Bytes of the longest frame: an inline message, or a request if hardly any payload goes inline.
@@ -101,8 +100,7 @@ pub(crate) fn frame_bytes(config: &Config) -> usize {
 /// Return: the bytes, or 0 if the configuration is not valid.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_frame_size(config: *const lnd_config) -> usize {
-    // SAFETY: by the contract of the ABI.
-    match unsafe { input(config) }.and_then(|it| Ok(understand(it)?)) {
+    match given!(input(config)).and_then(|it| Ok(understand(it)?)) {
         Ok(config) => frame_bytes(&config),
         Err(_) => 0,
     }
@@ -171,8 +169,7 @@ fn geometry(config: &Config) -> LinkGeometry {
 /// Return: the bytes, or 0 if the configuration is not valid.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_ring_size(config: *const lnd_config) -> usize {
-    // SAFETY: by the contract of the ABI.
-    match unsafe { input(config) }.and_then(|it| Ok(understand(it)?)) {
+    match given!(input(config)).and_then(|it| Ok(understand(it)?)) {
         Ok(config) => geometry(&config).bytes_needed(),
         Err(_) => 0,
     }
@@ -198,8 +195,7 @@ pub unsafe extern "C" fn lnd_ring_format(
     node: u32,
     features: u32,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    let config = match unsafe { input(config) }.and_then(|it| Ok(understand(it)?)) {
+    let config = match given!(input(config)).and_then(|it| Ok(understand(it)?)) {
         Ok(config) => config,
         Err(error) => return error,
     };

@@ -8,7 +8,7 @@ use lnd_core::time::Instant;
 
 use crate::abi::lnd_error;
 use crate::errors::outcome;
-use crate::input::{place, put};
+use crate::input::{given, place, put};
 use crate::ni::{lnd_ni, Entered, Thread};
 use crate::tracing::link_state;
 
@@ -101,8 +101,7 @@ pub unsafe extern "C" fn lnd_connection_up(
     nid: u64,
     now: u64,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { enter(ni) }.and_then(|(ni, mut entered)| {
+    outcome(given!(enter(ni)).and_then(|(ni, mut entered)| {
         let thread = entered.thread();
         Named { link, nid }.find(ni, thread)?;
         thread.driver.on_connection_up();
@@ -146,8 +145,7 @@ pub unsafe extern "C" fn lnd_connection_down(
         thread.driver.on_connection_down(Instant::from_nanos(now), it.link, it.peer);
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    unsafe { take_in(ni, Named { link, nid }, number, failed) }
+    given!(take_in(ni, Named { link, nid }, number, failed))
 }
 
 /// lnd_connection_stopped() - A connection is proven stopped.
@@ -179,8 +177,7 @@ pub unsafe extern "C" fn lnd_connection_stopped(
         let taken = thread.driver.assert_stopped(Instant::from_nanos(now), proof);
         taken.map_err(|_| lnd_error::LND_E_RUNNING)
     };
-    // SAFETY: by the contract of the ABI.
-    unsafe { take_in(ni, Named { link, nid }, number, stopped) }
+    given!(take_in(ni, Named { link, nid }, number, stopped))
 }
 
 /// lnd_connection_state_get() - The state of a connection.
@@ -200,13 +197,11 @@ pub unsafe extern "C" fn lnd_connection_state_get(
     nid: u64,
     state: *mut u32,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { enter(ni) }.and_then(|(ni, mut entered)| {
+    outcome(given!(enter(ni)).and_then(|(ni, mut entered)| {
         place(state)?;
         let thread = entered.thread();
         let (link, peer) = Named { link, nid }.find(ni, thread)?;
         let found = thread.driver.connection_state(link, peer).unwrap_or(LinkState::Up);
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(state, link_state(found) as u32) }
+        given!(put(state, link_state(found) as u32))
     }))
 }

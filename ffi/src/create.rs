@@ -18,7 +18,7 @@ use crate::abi::{lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_NID
 use crate::check::operations;
 use crate::config::{frame_bytes, understand, LND_ALIGN};
 use crate::engine::{EngineRef, LinkEngine};
-use crate::input::{input, place, put};
+use crate::input::{given, input, place, put};
 use crate::ni::{lnd_ni, Irq, Thread, ThreadCell};
 use crate::offered::Offered;
 use crate::platform::Platform;
@@ -52,8 +52,7 @@ fn size_of_ni(config: &Config) -> usize {
 /// Return: the bytes, or 0 if the configuration is not valid.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_ni_size(config: *const lnd_config) -> usize {
-    // SAFETY: by the contract of the ABI.
-    match unsafe { input(config) }.and_then(|it| Ok(understand(it)?)) {
+    match given!(input(config)).and_then(|it| Ok(understand(it)?)) {
         Ok(config) => size_of_ni(&config),
         Err(_) => 0,
     }
@@ -118,13 +117,11 @@ pub unsafe extern "C" fn lnd_ni_create(
     ctx: *mut c_void,
     ni: *mut *mut lnd_ni,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    let config = match unsafe { input(config) } {
+    let config = match given!(input(config)) {
         Ok(config) => config,
         Err(error) => return error,
     };
-    // SAFETY: by the contract of the ABI.
-    let ops = match unsafe { input(ops) } {
+    let ops = match given!(input(ops)) {
         Ok(ops) => ops,
         Err(error) => return error,
     };
@@ -144,8 +141,7 @@ pub unsafe extern "C" fn lnd_ni_create(
     // `'static` means here.
     let memory = unsafe { core::slice::from_raw_parts_mut(mem.cast(), len) };
     match create(memory, config, ops, ctx) {
-        // SAFETY: checked above; writable by the contract of the ABI.
-        Ok(created) => match unsafe { put(ni, core::ptr::from_ref(created).cast_mut()) } {
+        Ok(created) => match given!(put(ni, core::ptr::from_ref(created).cast_mut())) {
             Ok(()) => lnd_error::LND_OK,
             Err(error) => error,
         },
@@ -294,8 +290,7 @@ fn make_irqs(
 /// call is under way), LND_E_RUNNING (see lnd_blocker_next()).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_ni_destroy(ni: *mut lnd_ni) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    let ni = match unsafe { lnd_ni::of(ni) } {
+    let ni = match given!(lnd_ni::of(ni)) {
         Ok(ni) => ni,
         Err(error) => return error,
     };

@@ -13,7 +13,7 @@ use lnd_core::transfer::Status;
 
 use crate::abi::{lnd_decision, lnd_error};
 use crate::errors::of_why;
-use crate::input::fragments;
+use crate::input::{fragments, given};
 use crate::ni::Thread;
 use crate::ports::Host;
 
@@ -36,8 +36,7 @@ pub(crate) struct Memory<'v> {
 
 impl Memory<'_> {
     fn fragments(&self) -> Result<&[Fragment], lnd_error> {
-        // SAFETY: by the contract of the ABI.
-        let memory = unsafe { fragments(self.it.frags, self.it.nfrags)? };
+        let memory = given!(fragments(self.it.frags, self.it.nfrags))?;
         if self.it.reserved == 0 {
             Ok(memory)
         } else {

@@ -8,7 +8,7 @@ use crate::abi::{lnd_decision, lnd_error, lnd_report, lnd_request, lnd_role, lnd
 use crate::decide::{Decided, Memory, What};
 use crate::errors::{outcome, outcome_of};
 use crate::handle;
-use crate::input::{input, output_if, place, place_if, put, put_if};
+use crate::input::{given, input, output_if, place, place_if, put, put_if};
 use crate::ni::lnd_ni;
 use crate::run::ended;
 
@@ -65,8 +65,7 @@ pub unsafe extern "C" fn lnd_recv(
     transfer: *mut lnd_transfer,
     report: *mut lnd_report,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    unsafe { lend(false, ni, request, decision, now, transfer, report) }
+    given!(lend(false, ni, request, decision, now, transfer, report))
 }
 
 /// lnd_reply() - Answers a peer's GET with local memory.
@@ -88,8 +87,7 @@ pub unsafe extern "C" fn lnd_reply(
     now: u64,
     transfer: *mut lnd_transfer,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    unsafe { lend(true, ni, request, decision, now, transfer, core::ptr::null_mut()) }
+    given!(lend(true, ni, request, decision, now, transfer, core::ptr::null_mut()))
 }
 
 unsafe fn lend(
@@ -101,13 +99,10 @@ unsafe fn lend(
     transfer: *mut lnd_transfer,
     report: *mut lnd_report,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome_of(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome_of(given!(lnd_ni::of(ni)).and_then(|ni| {
         place_if(transfer)?;
-        // SAFETY: by the contract of the ABI.
-        let report = unsafe { output_if(report)? };
-        // SAFETY: by the contract of the ABI.
-        let it = unsafe { input(decision)? };
+        let report = given!(output_if(report))?;
+        let it = given!(input(decision))?;
         let memory = Memory { it, at_once: report.is_some() };
         let what = if give { What::Reply(memory) } else { What::Recv(memory) };
         let (end, handle) = match decide(ni, request, Instant::from_nanos(now), &what)? {
@@ -123,8 +118,7 @@ unsafe fn lend(
             }
             Decided::Refused => (lnd_error::LND_OK, lnd_transfer::default()),
         };
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put_if(transfer, handle)? };
+        given!(put_if(transfer, handle))?;
         Ok(end)
     }))
 }
@@ -151,14 +145,12 @@ pub unsafe extern "C" fn lnd_keep(
     now: u64,
     kept: *mut lnd_request,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         place(kept)?;
         match decide(ni, request, Instant::from_nanos(now), &What::Keep)? {
             Decided::Kept(tag) => {
                 let handle = handle::request(ni.platform.id, tag);
-                // SAFETY: checked above; writable by the contract of the ABI.
-                unsafe { put(kept, handle) }
+                given!(put(kept, handle))
             }
             // `What::Keep` has no other result.
             _ => Err(lnd_error::LND_E_GONE),
@@ -185,8 +177,7 @@ pub unsafe extern "C" fn lnd_nak(
     refusal: u32,
     now: u64,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         let why = u8::try_from(refusal).ok().and_then(NakReason::from_wire);
         let why = why.ok_or(lnd_error::LND_E_ARGUMENT)?;
         match decide(ni, request, Instant::from_nanos(now), &What::Refuse(why)) {

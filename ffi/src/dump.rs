@@ -13,7 +13,7 @@ use lnd_core::transfer::{Cause, Debts, Phase, Place, Word};
 
 use crate::abi::{lnd_dump_what, lnd_error};
 use crate::errors::outcome;
-use crate::input::{place, put};
+use crate::input::{given, place, put};
 use crate::ni::{lnd_ni, Thread};
 use crate::text::Text;
 
@@ -41,8 +41,7 @@ pub unsafe extern "C" fn lnd_dump(
     len: usize,
     written: *mut usize,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         place(cursor)?;
         place(written)?;
         place(buf)?;
@@ -60,10 +59,8 @@ pub unsafe extern "C" fn lnd_dump(
         let next = entered.thread().dump(ni, section, from, &mut text);
         drop(entered);
         let (at, end) = next?;
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(cursor, at)? };
-        // SAFETY: as above.
-        unsafe { put(written, text.len())? };
+        given!(put(cursor, at))?;
+        given!(put(written, text.len()))?;
         if end {
             Err(lnd_error::LND_E_END)
         } else {

@@ -14,6 +14,21 @@ use crate::abi::{
     LND_MAX_FRAGMENTS,
 };
 
+/// Reads or writes through the pointers of a C caller: `given!(input(config))`.
+///
+/// Only for exported functions, and for functions of this crate that check null, alignment and size
+/// before they use a pointer.
+macro_rules! given {
+    ($($call:ident)::+ ($($argument:expr),* $(,)?)) => {
+        // SAFETY: the contract of every exported call (lnd.h). A pointer that passes the
+        // checks points to what the call's comment requires and stays valid during the call, and
+        // nothing else writes to what the call reads. Memory that an object keeps stays until the
+        // object is destroyed.
+        unsafe { $($call)::+($($argument),*) }
+    };
+}
+pub(crate) use given;
+
 /// Structs of the ABI that begin with their own size.
 ///
 /// # Safety

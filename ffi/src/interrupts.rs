@@ -11,7 +11,7 @@ use lnd_dma::regs::InterruptBits as Bits;
 use crate::abi::{lnd_error, lnd_tag};
 use crate::engine::returned as came_back;
 use crate::errors::outcome;
-use crate::input::{place_if, put_if};
+use crate::input::{given, place_if, put_if};
 use crate::ni::lnd_ni;
 use crate::tracing::IrqTrace;
 
@@ -39,8 +39,7 @@ pub unsafe extern "C" fn lnd_interrupt(
     now: u64,
     more: *mut u32,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { interrupt(ni, link, budget, now, more) })
+    outcome(given!(interrupt(ni, link, budget, now, more)))
 }
 
 unsafe fn interrupt(
@@ -50,8 +49,7 @@ unsafe fn interrupt(
     now: u64,
     more: *mut u32,
 ) -> Result<(), lnd_error> {
-    // SAFETY: by the contract of the ABI.
-    let ni = unsafe { lnd_ni::of(ni)? };
+    let ni = given!(lnd_ni::of(ni))?;
     place_if(more)?;
     if budget == 0 {
         return Err(lnd_error::LND_E_ARGUMENT);
@@ -91,8 +89,7 @@ unsafe fn interrupt(
     if wake {
         ni.wake();
     }
-    // SAFETY: checked above; writable by the contract of the ABI.
-    unsafe { put_if(more, u32::from(served.more)) }
+    given!(put_if(more, u32::from(served.more)))
 }
 
 /// lnd_completed() - A descriptor came back from an engine that is operations.
@@ -118,8 +115,7 @@ pub unsafe extern "C" fn lnd_completed(
     returned: u32,
     now: u64,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { completed(ni, link, tag, returned, now) })
+    outcome(given!(completed(ni, link, tag, returned, now)))
 }
 
 unsafe fn completed(
@@ -129,8 +125,7 @@ unsafe fn completed(
     returned: u32,
     now: u64,
 ) -> Result<(), lnd_error> {
-    // SAFETY: by the contract of the ABI.
-    let ni = unsafe { lnd_ni::of(ni)? };
+    let ni = given!(lnd_ni::of(ni))?;
     if !ni.platform.is_engine() {
         return Err(lnd_error::LND_E_UNSUPPORTED);
     }
@@ -159,8 +154,7 @@ unsafe fn completed(
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_link_failed(ni: *mut lnd_ni, link: u32) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    let ni = match unsafe { lnd_ni::of(ni) } {
+    let ni = match given!(lnd_ni::of(ni)) {
         Ok(ni) => ni,
         Err(error) => return error,
     };

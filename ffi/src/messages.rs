@@ -17,7 +17,7 @@ use crate::abi::{
 use crate::decide::on_message;
 use crate::errors::{outcome, outcome_of};
 use crate::handle;
-use crate::input::{bytes, output};
+use crate::input::{bytes, given, output};
 use crate::ni::lnd_ni;
 use crate::ports::Host;
 use crate::tracing::IrqTrace;
@@ -70,12 +70,9 @@ pub unsafe extern "C" fn lnd_frame_in(
     now: u64,
     arrival: *mut lnd_arrival,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    let ni = unsafe { lnd_ni::of(ni) };
-    // SAFETY: by the contract of the ABI.
-    let frame = unsafe { bytes(frame.cast(), len) };
-    // SAFETY: by the contract of the ABI.
-    let arrival = unsafe { output(arrival) };
+    let ni = given!(lnd_ni::of(ni));
+    let frame = given!(bytes(frame.cast(), len));
+    let arrival = given!(output(arrival));
     outcome_of(ni.and_then(|ni| frame_in(ni, link, sender, frame?, now, arrival?)))
 }
 
@@ -180,8 +177,7 @@ pub unsafe extern "C" fn lnd_sent(
     how: u32,
     now: u64,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| sent(ni, message, how, now)))
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| sent(ni, message, how, now)))
 }
 
 fn sent(ni: &lnd_ni, message: lnd_message, how: u32, now: u64) -> Result<(), lnd_error> {

@@ -246,7 +246,7 @@ impl Entered<'_> {
         // has one `Entered` at most: `enter` refuses a second. The cell was written before
         // `lnd_ni_create` returned the NI.
         let cell = unsafe { &mut *self.ni.thread.0.get() };
-        // SAFETY: as above.
+        // SAFETY: written before `lnd_ni_create` returned the NI.
         unsafe { cell.assume_init_mut() }
     }
 

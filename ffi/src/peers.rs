@@ -9,7 +9,7 @@ use lnd_core::time::Instant;
 use crate::abi::{lnd_error, lnd_link_state, lnd_peer, lnd_peer_info};
 use crate::errors::outcome;
 use crate::handle;
-use crate::input::{output, place, put};
+use crate::input::{given, output, place, put};
 use crate::ni::{lnd_ni, Thread};
 use crate::tracing::{link_state, peer_state};
 
@@ -29,8 +29,7 @@ use crate::tracing::{link_state, peer_state};
 /// LND_E_NO_PEER.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_peer_event(ni: *mut lnd_ni, nid: u64, up: u32, now: u64) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         let mut entered = ni.enter()?;
         let driver = &mut entered.thread().driver;
         let nid = Nid::from_raw(nid).filter(|nid| driver.peer(*nid).is_some());
@@ -60,8 +59,7 @@ pub unsafe extern "C" fn lnd_link_event(
     up: u32,
     now: u64,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         let link = LinkId::new(link as usize).filter(|link| link.index() < ni.irqs.len());
         let link = link.ok_or(lnd_error::LND_E_LINK)?;
         ni.enter()?.thread().driver.on_link(Instant::from_nanos(now), link, up != 0);
@@ -89,8 +87,7 @@ pub unsafe extern "C" fn lnd_link_event(
 /// LND_E_LINK, LND_E_RUNNING (the link waits for no proof: no effect).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_assert_stopped(ni: *mut lnd_ni, link: u32, now: u64) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         let link = LinkId::new(link as usize).filter(|link| link.index() < ni.irqs.len());
         let link = link.ok_or(lnd_error::LND_E_LINK)?;
         let mut entered = ni.enter()?;
@@ -118,14 +115,12 @@ pub unsafe extern "C" fn lnd_quarantine_get(
     link: u32,
     transfers: *mut u32,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         place(transfers)?;
         let mut entered = ni.enter()?;
         let link = LinkId::new(link as usize).filter(|link| link.index() < ni.irqs.len());
         let held = entered.thread().driver.quarantined(link.ok_or(lnd_error::LND_E_LINK)?);
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(transfers, held) }
+        given!(put(transfers, held))
     }))
 }
 
@@ -143,15 +138,13 @@ pub unsafe extern "C" fn lnd_link_state_get(
     link: u32,
     state: *mut u32,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         place(state)?;
         let mut entered = ni.enter()?;
         let link = LinkId::new(link as usize);
         let found = link.and_then(|link| entered.thread().driver.link_state(link));
         let found: lnd_link_state = link_state(found.ok_or(lnd_error::LND_E_LINK)?);
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(state, found as u32) }
+        given!(put(state, found as u32))
     }))
 }
 
@@ -179,15 +172,13 @@ pub unsafe extern "C" fn lnd_peer_find(
     nid: u64,
     peer: *mut lnd_peer,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         place(peer)?;
         let mut entered = ni.enter()?;
         let driver = &entered.thread().driver;
         let found = Nid::from_raw(nid).and_then(|nid| Some((nid, driver.peer(nid)?)));
         let (nid, id) = found.ok_or(lnd_error::LND_E_NO_PEER)?;
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(peer, handle::peer(ni.platform.id, nid, id)) }
+        given!(put(peer, handle::peer(ni.platform.id, nid, id)))
     }))
 }
 
@@ -205,10 +196,8 @@ pub unsafe extern "C" fn lnd_peer_info_get(
     peer: lnd_peer,
     info: *mut lnd_peer_info,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
-        // SAFETY: by the contract of the ABI.
-        let info = unsafe { output(info)? };
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
+        let info = given!(output(info))?;
         let mut entered = ni.enter()?;
         let view = entered.thread().peer_of(ni, peer)?;
         *info = lnd_peer_info {

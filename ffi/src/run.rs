@@ -13,7 +13,7 @@ use lnd_core::transfer::Status;
 use crate::abi::{lnd_error, lnd_event, lnd_report, lnd_transfer, LND_NEVER};
 use crate::errors::outcome;
 use crate::handle;
-use crate::input::{place_if, put_if};
+use crate::input::{given, place_if, put_if};
 use crate::ni::{lnd_ni, Thread};
 
 /// The next callback to make.
@@ -44,13 +44,11 @@ pub unsafe extern "C" fn lnd_run(
     budget: u32,
     next: *mut u64,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { run(ni, now, budget, next) })
+    outcome(given!(run(ni, now, budget, next)))
 }
 
 unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<(), lnd_error> {
-    // SAFETY: by the contract of the ABI.
-    let ni = unsafe { lnd_ni::of(ni)? };
+    let ni = given!(lnd_ni::of(ni))?;
     place_if(next)?;
     if budget == 0 {
         return Err(lnd_error::LND_E_ARGUMENT);
@@ -87,8 +85,7 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     if offer {
         ni.wake();
     }
-    // SAFETY: checked above; writable by the contract of the ABI.
-    unsafe { put_if(next, at) }
+    given!(put_if(next, at))
 }
 
 /// Makes up to `budget` callbacks, each with nothing held (INV-13).

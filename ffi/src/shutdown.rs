@@ -12,7 +12,7 @@ use crate::abi::{
 };
 use crate::errors::outcome;
 use crate::handle;
-use crate::input::{output, place, put};
+use crate::input::{given, output, place, put};
 use crate::ni::lnd_ni;
 use crate::tracing::link_state;
 
@@ -43,8 +43,7 @@ pub(crate) const fn run_state(state: RunState) -> lnd_run_state {
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_shutdown(ni: *mut lnd_ni, now: u64, grace: u64) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         let (now_, grace) = (Instant::from_nanos(now), Instant::from_nanos(grace));
         ni.enter()?.thread().driver.shutdown(now_, grace);
         ni.wake();
@@ -60,12 +59,10 @@ pub unsafe extern "C" fn lnd_shutdown(ni: *mut lnd_ni, now: u64, grace: u64) -> 
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_run_state_get(ni: *const lnd_ni, state: *mut u32) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         place(state)?;
         let found = run_state(ni.enter()?.thread().driver.run_state());
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(state, found as u32) }
+        given!(put(state, found as u32))
     }))
 }
 
@@ -85,11 +82,9 @@ pub unsafe extern "C" fn lnd_blocker_next(
     cursor: *mut u32,
     blocker: *mut lnd_blocker,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         place(cursor)?;
-        // SAFETY: by the contract of the ABI.
-        let blocker = unsafe { output(blocker)? };
+        let blocker = given!(output(blocker))?;
         // SAFETY: checked above; readable by the contract of the ABI.
         let from = unsafe { cursor.read() };
         let mut entered = ni.enter()?;
@@ -104,8 +99,7 @@ pub unsafe extern "C" fn lnd_blocker_next(
             Blocker::Link { .. } => LINKS_SEEN,
         };
         *blocker = to_c(ni.platform.id, &found);
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(cursor, next) }
+        given!(put(cursor, next))
     }))
 }
 

@@ -9,7 +9,7 @@ use lnd_shortmsg::wire::DecodeError;
 
 use crate::abi::{lnd_error, lnd_stats};
 use crate::errors::outcome;
-use crate::input::{output, place, put};
+use crate::input::{given, output, place, put};
 use crate::ni::{lnd_ni, Thread};
 use crate::shutdown::run_state;
 
@@ -29,10 +29,8 @@ impl Thread {
 /// LND_E_BUSY.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_stats_get(ni: *const lnd_ni, stats: *mut lnd_stats) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
-        // SAFETY: by the contract of the ABI.
-        let stats = unsafe { output(stats)? };
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
+        let stats = given!(output(stats))?;
         let mut entered = ni.enter()?;
         let thread = entered.thread();
         thread.follow(ni);
@@ -72,8 +70,7 @@ impl Thread {
 /// LND_E_BUSY.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_audit(ni: *const lnd_ni) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         let audit = ni.enter()?.thread().driver.audit();
         audit.map_err(|_| {
             ni.platform.bug(c"the books do not add up");
@@ -118,15 +115,13 @@ pub unsafe extern "C" fn lnd_counter(
     counter: u32,
     value: *mut u64,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
         place(value)?;
         let counter = Counter::ALL.get(counter as usize).ok_or(lnd_error::LND_E_ARGUMENT)?;
         let mut entered = ni.enter()?;
         let thread = entered.thread();
         thread.follow(ni);
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(value, thread.counter(*counter)) }
+        given!(put(value, thread.counter(*counter)))
     }))
 }
 

@@ -13,7 +13,7 @@ use crate::abi::{
 };
 use crate::errors::{of_why, outcome, outcome_of};
 use crate::handle;
-use crate::input::{fragments, header, input, output_if, place_if, put_if};
+use crate::input::{fragments, given, header, input, output_if, place_if, put_if};
 use crate::ni::lnd_ni;
 use crate::run::ended;
 
@@ -82,8 +82,7 @@ pub unsafe extern "C" fn lnd_submit(
     transfer: *mut lnd_transfer,
     report: *mut lnd_report,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome_of(unsafe { submit(ni, request, now, transfer, report) })
+    outcome_of(given!(submit(ni, request, now, transfer, report)))
 }
 
 unsafe fn submit(
@@ -93,17 +92,12 @@ unsafe fn submit(
     transfer: *mut lnd_transfer,
     report: *mut lnd_report,
 ) -> Result<lnd_error, lnd_error> {
-    // SAFETY: by the contract of the ABI.
-    let ni = unsafe { lnd_ni::of(ni)? };
+    let ni = given!(lnd_ni::of(ni))?;
     place_if(transfer)?;
-    // SAFETY: by the contract of the ABI.
-    let report = unsafe { output_if(report)? };
-    // SAFETY: by the contract of the ABI.
-    let it = unsafe { input(request)? };
-    // SAFETY: by the contract of the ABI.
-    let header = unsafe { header(it.header.cast(), it.header_len)? };
-    // SAFETY: by the contract of the ABI.
-    let payload = unsafe { fragments(it.frags, it.nfrags)? };
+    let report = given!(output_if(report))?;
+    let it = given!(input(request))?;
+    let header = given!(header(it.header.cast(), it.header_len))?;
+    let payload = given!(fragments(it.frags, it.nfrags))?;
     let request = Request {
         kind: kind(it.kind)?,
         peer: next_hop(ni, it)?,
@@ -115,8 +109,7 @@ unsafe fn submit(
         user: it.user,
     };
     let (end, handle) = accept(ni, it, request, Instant::from_nanos(now), report)?;
-    // SAFETY: checked above; writable by the contract of the ABI.
-    unsafe { put_if(transfer, handle)? };
+    given!(put_if(transfer, handle))?;
     Ok(end)
 }
 
@@ -169,8 +162,7 @@ pub unsafe extern "C" fn lnd_withdraw(
     transfer: lnd_transfer,
     now: u64,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| withdraw(ni, transfer, now)))
+    outcome(given!(lnd_ni::of(ni)).and_then(|ni| withdraw(ni, transfer, now)))
 }
 
 fn withdraw(ni: &lnd_ni, transfer: lnd_transfer, now: u64) -> Result<(), lnd_error> {

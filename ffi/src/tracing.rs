@@ -276,7 +276,7 @@ mod tests {
         }
         // SAFETY: from the box, and `tracing` is not used any more.
         drop(unsafe { Box::from_raw(platform) });
-        // SAFETY: as above.
+        // SAFETY: from the box; only `tracing` had it.
         drop(unsafe { Box::from_raw(events) });
     }
 }

@@ -15,7 +15,7 @@ use crate::abi::{
     lnd_action, lnd_action_kind, lnd_connected, lnd_connection, lnd_error, lnd_health_ni,
 };
 use crate::errors::outcome;
-use crate::input::{input, output, place, place_if, put, put_if};
+use crate::input::{given, input, output, place, place_if, put, put_if};
 
 fn to_c(id: u32, action: &Action) -> lnd_action {
     let blank = lnd_action {
@@ -70,8 +70,7 @@ pub unsafe extern "C" fn lnd_health_next_action(
     action: *mut lnd_action,
 ) -> lnd_error {
     let next = |id, whole: &mut Whole| {
-        // SAFETY: by the contract of the ABI.
-        let action = unsafe { output(action)? };
+        let action = given!(output(action))?;
         let now = Instant::from_nanos(now);
         // Actions past their bound free their places. Health itself ends them.
         let bound = whole.health.config().reconnect.bound;
@@ -91,8 +90,7 @@ pub unsafe extern "C" fn lnd_health_next_action(
         *action = lnd_action { index, generation, ..notified };
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, next) })
+    outcome(given!(lnd_health::with(health, next)))
 }
 
 /// lnd_health_next_time() - When lnd_health_next_action() next has an action.
@@ -106,12 +104,8 @@ pub unsafe extern "C" fn lnd_health_next_time(
     health: *const lnd_health,
     next: *mut u64,
 ) -> lnd_error {
-    let time = |_, whole: &mut Whole| {
-        // SAFETY: by the contract of the ABI.
-        unsafe { put(next, whole.next_action_at().as_nanos()) }
-    };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, time) })
+    let time = |_, whole: &mut Whole| given!(put(next, whole.next_action_at().as_nanos()));
+    outcome(given!(lnd_health::with(health, time)))
 }
 
 /// Most places that one call frees.
@@ -172,15 +166,13 @@ pub unsafe extern "C" fn lnd_health_answered(
 ) -> lnd_error {
     let answered = |id, whole: &mut Whole| {
         let class = class_of(health_class)?;
-        // SAFETY: by the contract of the ABI.
-        let named = unsafe { input(action)? };
+        let named = given!(input(action))?;
         if let Action::Ping(ping) = whole.action(id, named, lnd_action_kind::LND_ACTION_PING)? {
             whole.health.answered(Instant::from_nanos(now), ping, class);
         }
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, answered) })
+    outcome(given!(lnd_health::with(health, answered)))
 }
 
 /// lnd_health_connected() - Reports the end of an attempt to connect.
@@ -205,16 +197,14 @@ pub unsafe extern "C" fn lnd_health_connected(
             h if h == lnd_connected::LND_CONNECT_REFUSED as u32 => Connected::NobodyListens,
             _ => return Err(lnd_error::LND_E_ARGUMENT),
         };
-        // SAFETY: by the contract of the ABI.
-        let named = unsafe { input(action)? };
+        let named = given!(input(action))?;
         let kind = lnd_action_kind::LND_ACTION_CONNECT;
         if let Action::Connect(attempt) = whole.action(id, named, kind)? {
             whole.health.connected(Instant::from_nanos(now), attempt, how);
         }
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, connected) })
+    outcome(given!(lnd_health::with(health, connected)))
 }
 
 /// lnd_health_connection_lost() - The connection to a peer's interface is lost. Health connects
@@ -237,8 +227,7 @@ pub unsafe extern "C" fn lnd_health_connection_lost(
         whole.health.connection_lost(Instant::from_nanos(now), lost);
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, lost) })
+    outcome(given!(lnd_health::with(health, lost)))
 }
 
 /// lnd_health_connection_settled() - A peer's interface is connected, or needs no connection any
@@ -260,8 +249,7 @@ pub unsafe extern "C" fn lnd_health_connection_settled(
         whole.health.connection_settled(settled);
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, settled) })
+    outcome(given!(lnd_health::with(health, settled)))
 }
 
 /// lnd_health_connection_get() - The state of the connection to a peer's interface.
@@ -290,13 +278,10 @@ pub unsafe extern "C" fn lnd_health_connection_get(
                 (lnd_connection::LND_CONNECTION_REFUSED, until.as_nanos())
             }
         };
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(state, is as u32)? };
-        // SAFETY: as for the state.
-        unsafe { put_if(until, time) }
+        given!(put(state, is as u32))?;
+        given!(put_if(until, time))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, get) })
+    outcome(given!(lnd_health::with(health, get)))
 }
 
 /// lnd_health_shutdown() - Ends pings, probes, connections and resends.
@@ -313,9 +298,7 @@ pub unsafe extern "C" fn lnd_health_shutdown(
     let shutdown = |_, whole: &mut Whole| {
         place_if(remaining)?;
         whole.health.shut_down();
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put_if(remaining, whole.health.remaining()) }
+        given!(put_if(remaining, whole.health.remaining()))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, shutdown) })
+    outcome(given!(lnd_health::with(health, shutdown)))
 }

@@ -9,7 +9,7 @@ use static_assertions::const_assert_eq;
 use super::{lnd_health, Whole};
 use crate::abi::{lnd_error, lnd_health_peer, lnd_stamp, lnd_window_check, LND_STAMP_BYTES};
 use crate::errors::outcome;
-use crate::input::{bytes, place, put, value};
+use crate::input::{bytes, given, place, put, value};
 
 const_assert_eq!(LND_STAMP_BYTES, STAMP_BYTES);
 
@@ -52,15 +52,13 @@ fn read(stamp: lnd_stamp) -> Read {
 #[no_mangle]
 pub unsafe extern "C" fn lnd_stamp_write(stamp: *const lnd_stamp, header: *mut u8) -> lnd_error {
     let write = || {
-        // SAFETY: by the contract of the ABI.
-        let stamp = unsafe { value(stamp)? };
+        let stamp = given!(value(stamp))?;
         let mut raw = [0; STAMP_BYTES];
         let words = [stamp.from, stamp.to, stamp.number];
         for (place, word) in raw.chunks_exact_mut(8).zip(words) {
             place.copy_from_slice(&word.to_le_bytes());
         }
-        // SAFETY: by the contract of the ABI; bytes need no alignment.
-        unsafe { put(header.cast::<[u8; STAMP_BYTES]>(), raw) }
+        given!(put(header.cast::<[u8; STAMP_BYTES]>(), raw))
     };
     outcome(write())
 }
@@ -75,13 +73,11 @@ pub unsafe extern "C" fn lnd_stamp_write(stamp: *const lnd_stamp, header: *mut u
 pub unsafe extern "C" fn lnd_stamp_read(header: *const u8, stamp: *mut lnd_stamp) -> lnd_error {
     let read = || {
         place(stamp)?;
-        // SAFETY: by the contract of the ABI.
-        let raw = unsafe { bytes(header, STAMP_BYTES)? };
+        let raw = given!(bytes(header, STAMP_BYTES))?;
         let mut words = raw.chunks_exact(8).map(|word| word.try_into().map(u64::from_le_bytes));
         let mut next = || words.next().and_then(Result::ok).unwrap_or(0);
         let read = lnd_stamp { from: next(), to: next(), number: next() };
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(stamp, read) }
+        given!(put(stamp, read))
     };
     outcome(read())
 }
@@ -116,8 +112,7 @@ pub unsafe extern "C" fn lnd_health_peer_incarnation(
         whole.health.peer_incarnation(peer, incarnation);
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, shown) })
+    outcome(given!(lnd_health::with(health, shown)))
 }
 
 /// lnd_health_arrived() - Checks whether a peer's request is a duplicate.
@@ -142,8 +137,7 @@ pub unsafe extern "C" fn lnd_health_arrived(
 ) -> lnd_error {
     let arrived = |id, whole: &mut Whole| {
         place(check)?;
-        // SAFETY: by the contract of the ABI.
-        let stamp = unsafe { value(stamp)? };
+        let stamp = given!(value(stamp))?;
         let peer = whole.peer(id, peer)?;
         let found = match read(stamp) {
             Read::Unnumbered => WindowCheck::First,
@@ -157,11 +151,9 @@ pub unsafe extern "C" fn lnd_health_arrived(
             WindowCheck::Outside => lnd_window_check::LND_WINDOW_OUTSIDE,
             WindowCheck::Stale => lnd_window_check::LND_WINDOW_STALE,
         };
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(check, found as u32) }
+        given!(put(check, found as u32))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, arrived) })
+    outcome(given!(lnd_health::with(health, arrived)))
 }
 
 /// lnd_health_message_received() - Reports that a first copy was received.
@@ -214,8 +206,7 @@ unsafe fn ended(
     received: bool,
 ) -> lnd_error {
     let ended = |id, whole: &mut Whole| {
-        // SAFETY: by the contract of the ABI.
-        let stamp = unsafe { value(stamp)? };
+        let stamp = given!(value(stamp))?;
         let peer = whole.peer(id, peer)?;
         if let Read::Stamp(stamp) = read(stamp) {
             if received {
@@ -226,6 +217,5 @@ unsafe fn ended(
         }
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, ended) })
+    outcome(given!(lnd_health::with(health, ended)))
 }

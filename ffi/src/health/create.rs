@@ -17,7 +17,7 @@ use super::{lnd_health, Cell, Whole, ALIVE, DEAD};
 use crate::abi::{lnd_error, lnd_health_config, lnd_profile, LND_UNTIL_DEADLINE};
 use crate::config::{known, LND_ALIGN};
 use crate::errors::outcome;
-use crate::input::{input, place, put};
+use crate::input::{given, input, place, put};
 
 /// Most messages, and most actions.
 const MOST: u32 = 65_536;
@@ -76,8 +76,7 @@ pub unsafe extern "C" fn lnd_health_config_init(
         connects_at_once: u32::from(usual.reconnect.at_once),
         incarnation: 0,
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { put(config, filled) })
+    outcome(given!(put(config, filled)))
 }
 
 fn understand(given: &lnd_health_config) -> Result<HealthConfig, lnd_error> {
@@ -141,8 +140,7 @@ fn bytes(given: &lnd_health_config) -> Result<usize, lnd_error> {
 /// Return: the bytes, or 0 if the configuration is not valid.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_size(config: *const lnd_health_config) -> usize {
-    // SAFETY: by the contract of the ABI.
-    unsafe { input(config) }.and_then(bytes).unwrap_or(0)
+    given!(input(config)).and_then(bytes).unwrap_or(0)
 }
 
 /// lnd_health_create() - Creates a node's health in the caller's memory.
@@ -166,8 +164,7 @@ pub unsafe extern "C" fn lnd_health_create(
     health: *mut *mut lnd_health,
 ) -> lnd_error {
     let create = || {
-        // SAFETY: by the contract of the ABI.
-        let given = unsafe { input(config)? };
+        let given = given!(input(config))?;
         place(health)?;
         let needed = bytes(given)?;
         if mem.is_null() {
@@ -193,8 +190,7 @@ pub unsafe extern "C" fn lnd_health_create(
             id,
             entered: cell,
         })?;
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(health, core::ptr::from_mut(made)) }
+        given!(put(health, core::ptr::from_mut(made)))
     };
     outcome(create())
 }
@@ -246,8 +242,7 @@ fn fill(
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_destroy(health: *mut lnd_health) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    let entered = unsafe { lnd_health::with(health, |_, _| Ok(())) };
+    let entered = given!(lnd_health::with(health, |_, _| Ok(())));
     outcome(entered.map(|()| {
         // SAFETY: just found alive.
         let magic = unsafe { &(*health).magic };

@@ -14,7 +14,7 @@ use super::paths::check;
 use super::{lnd_health, Whole};
 use crate::abi::{lnd_attempts, lnd_error, lnd_next, lnd_outcome, lnd_report, lnd_why_ended};
 use crate::errors::outcome;
-use crate::input::{input, output};
+use crate::input::{given, input, output};
 
 /// The class and the delivery of a report.
 fn end_of(report: &lnd_report) -> Result<End, lnd_error> {
@@ -151,16 +151,13 @@ pub unsafe extern "C" fn lnd_health_ended(
     result: *mut lnd_outcome,
 ) -> lnd_error {
     let ended = |id, whole: &mut Whole| {
-        // SAFETY: by the contract of the ABI.
-        let result = unsafe { output(result)? };
-        // SAFETY: by the contract of the ABI.
-        let end = end_of(unsafe { input(report)? })?;
+        let result = given!(output(result))?;
+        let end = end_of(given!(input(report))?)?;
         let now = Instant::from_nanos(now);
         *result = whole.try_ended(id, attempts, |health, way| health.outcome(now, way, end))?;
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, ended) })
+    outcome(given!(lnd_health::with(health, ended)))
 }
 
 /// The meaning of an error of `lnd_submit`. Errors that are not listed are the caller's.
@@ -203,15 +200,13 @@ pub unsafe extern "C" fn lnd_health_refused(
     result: *mut lnd_outcome,
 ) -> lnd_error {
     let refused = |id, whole: &mut Whole| {
-        // SAFETY: by the contract of the ABI.
-        let result = unsafe { output(result)? };
+        let result = given!(output(result))?;
         let refusal = refusal_of(error);
         let now = Instant::from_nanos(now);
         *result = whole.try_ended(id, attempts, |health, way| health.refused(now, way, refusal))?;
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, refused) })
+    outcome(given!(lnd_health::with(health, refused)))
 }
 
 /// lnd_health_give_up() - Ends a message, with or without a try under way.
@@ -229,12 +224,7 @@ pub unsafe extern "C" fn lnd_health_give_up(
     result: *mut lnd_outcome,
 ) -> lnd_error {
     let give_up = |id, whole: &mut Whole| {
-        let result = if result.is_null() {
-            None
-        } else {
-            // SAFETY: by the contract of the ABI.
-            Some(unsafe { output(result)? })
-        };
+        let result = if result.is_null() { None } else { Some(given!(output(result))?) };
         check(id, attempts)?;
         let found = whole.attempts.take(attempts.index, attempts.generation);
         let found = found.ok_or(lnd_error::LND_E_STALE)?;
@@ -244,6 +234,5 @@ pub unsafe extern "C" fn lnd_health_give_up(
         }
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, give_up) })
+    outcome(given!(lnd_health::with(health, give_up)))
 }

@@ -17,7 +17,7 @@ use crate::abi::{
     lnd_rule_kind, LND_MAX_RULES, LND_NO_SENSITIVITY,
 };
 use crate::errors::outcome;
-use crate::input::{inputs, output, place, place_if, put, put_if, value};
+use crate::input::{given, inputs, output, place, place_if, put, put_if, value};
 
 /// lnd_health_drain_local() - Takes a local interface out of use for maintenance, or back into use.
 /// @health: the object.
@@ -45,11 +45,9 @@ pub unsafe extern "C" fn lnd_health_drain_local(
         let local = whole.local(id, local)?;
         whole.health.drain_local(Instant::from_nanos(now), local, drain != 0);
         let left = whole.health.local(local).map_or(0, |ni| ni.in_flight());
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put_if(remaining, left) }
+        given!(put_if(remaining, left))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, drained) })
+    outcome(given!(lnd_health::with(health, drained)))
 }
 
 /// lnd_health_drain_peer() - Does the same for all current interfaces of a peer.
@@ -75,11 +73,9 @@ pub unsafe extern "C" fn lnd_health_drain_peer(
         let peer = whole.peer(id, peer)?;
         whole.health.drain_peer(Instant::from_nanos(now), peer, drain != 0);
         let left = whole.health.peer(peer).map_or(0, |peer| peer.attempts());
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put_if(remaining, left) }
+        given!(put_if(remaining, left))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, drained) })
+    outcome(given!(lnd_health::with(health, drained)))
 }
 
 /// lnd_health_set_credits() - Sets an interface's remaining send credits, for selection.
@@ -100,8 +96,7 @@ pub unsafe extern "C" fn lnd_health_set_credits(
         whole.health.set_credits(object, credits);
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, set) })
+    outcome(given!(lnd_health::with(health, set)))
 }
 
 /// lnd_health_set_sensitivity() - Sets by how much a failure decrements an interface's health.
@@ -130,8 +125,7 @@ pub unsafe extern "C" fn lnd_health_set_sensitivity(
         whole.health.set_sensitivity(object, sensitivity);
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, set) })
+    outcome(given!(lnd_health::with(health, set)))
 }
 
 fn rule(given: &lnd_rule) -> Result<Rule, lnd_error> {
@@ -169,8 +163,7 @@ pub unsafe extern "C" fn lnd_health_set_rules(
         if count > LND_MAX_RULES {
             return Err(lnd_error::LND_E_ARGUMENT);
         }
-        // SAFETY: by the contract of the ABI.
-        let rules = unsafe { inputs(rules, count)? };
+        let rules = given!(inputs(rules, count))?;
         // An error must change nothing, so all rules are read before the first one is applied.
         for given in rules {
             rule(given)?;
@@ -178,8 +171,7 @@ pub unsafe extern "C" fn lnd_health_set_rules(
         whole.health.set_rules(rules.iter().filter_map(|given| rule(given).ok()));
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, set) })
+    outcome(given!(lnd_health::with(health, set)))
 }
 
 /// lnd_health_journal_next() - Reads health's journal: which interface changed, when, on which
@@ -202,19 +194,15 @@ pub unsafe extern "C" fn lnd_health_journal_next(
 ) -> lnd_error {
     let read = |id, whole: &mut Whole| {
         place(next)?;
-        // SAFETY: by the contract of the ABI.
-        let change = unsafe { output(change)? };
-        // SAFETY: by the contract of the ABI.
-        let from = unsafe { value(next)? };
+        let change = given!(output(change))?;
+        let from = given!(value(next))?;
         let found = whole.health.journal().since(from);
         let (number, entry) = found.ok_or(lnd_error::LND_E_END)?;
         let nid = whole.health.ni(entry.object).and_then(|ni| ni.nid());
         *change = to_c(id, number, nid, entry);
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(next, number.wrapping_add(1)) }
+        given!(put(next, number.wrapping_add(1)))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, read) })
+    outcome(given!(lnd_health::with(health, read)))
 }
 
 fn to_c(id: u32, number: u64, nid: Option<Nid>, entry: &Entry) -> lnd_health_change {

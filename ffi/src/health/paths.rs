@@ -14,7 +14,7 @@ use crate::abi::{
     lnd_attempts, lnd_distance, lnd_error, lnd_health_ni, lnd_health_peer, lnd_path, lnd_stamp,
 };
 use crate::errors::outcome;
-use crate::input::{output, place, put, values};
+use crate::input::{given, output, place, put, values};
 
 // Arbitrary, and not zero.
 const ATTEMPTS: u32 = 0x4a4e_0004;
@@ -63,11 +63,9 @@ pub unsafe extern "C" fn lnd_health_open(
         let opened = whole.health.open(peer, terms);
         let kept = whole.attempts.keep(Instant::ORIGIN, opened.ok_or(lnd_error::LND_E_STALE)?);
         let (index, generation) = kept.map_err(|_| lnd_error::LND_E_NO_SLOTS)?;
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(attempts, lnd_attempts { index, generation, ni: id, kind: ATTEMPTS }) }
+        given!(put(attempts, lnd_attempts { index, generation, ni: id, kind: ATTEMPTS }))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, open) })
+    outcome(given!(lnd_health::with(health, open)))
 }
 
 /// lnd_health_bind() - Binds a message to a local interface, to its peer's, or to both, so that a
@@ -106,8 +104,7 @@ pub unsafe extern "C" fn lnd_health_bind(
         }
         way.bind(source, destination).then_some(()).ok_or(lnd_error::LND_E_RUNNING)
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, bind) })
+    outcome(given!(lnd_health::with(health, bind)))
 }
 
 /// lnd_health_begin() - Selects the path of a message's next try and begins the try.
@@ -129,12 +126,10 @@ pub unsafe extern "C" fn lnd_health_begin(
     path: *mut lnd_path,
 ) -> lnd_error {
     let begin = |id, whole: &mut Whole| {
-        // SAFETY: by the contract of the ABI.
-        let path = unsafe { output(path)? };
+        let path = given!(output(path))?;
         whole.begin(id, attempts, Instant::from_nanos(now), &[], path)
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, begin) })
+    outcome(given!(lnd_health::with(health, begin)))
 }
 
 /// lnd_health_begin_near() - As lnd_health_begin(), and prefers interfaces near the message's
@@ -160,21 +155,18 @@ pub unsafe extern "C" fn lnd_health_begin_near(
     path: *mut lnd_path,
 ) -> lnd_error {
     let begin = |id, whole: &mut Whole| {
-        // SAFETY: by the contract of the ABI.
-        let path = unsafe { output(path)? };
+        let path = given!(output(path))?;
         if count as usize > MAX_LOCAL {
             return Err(lnd_error::LND_E_ARGUMENT);
         }
-        // SAFETY: by the contract of the ABI.
-        let given = unsafe { values(distances, count)? };
+        let given = given!(values(distances, count))?;
         let mut near = [Distance::default(); MAX_LOCAL];
         for (place, given) in near.iter_mut().zip(given) {
             *place = distance(given)?;
         }
         whole.begin(id, attempts, Instant::from_nanos(now), &near, path)
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, begin) })
+    outcome(given!(lnd_health::with(health, begin)))
 }
 
 fn distance(given: &lnd_distance) -> Result<Distance, lnd_error> {
@@ -250,9 +242,7 @@ pub unsafe extern "C" fn lnd_health_next_try(
         check(id, attempts)?;
         let found = whole.attempts.get(attempts.index, attempts.generation);
         let at = whole.health.next_try(found.ok_or(lnd_error::LND_E_STALE)?);
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(time, at.as_nanos()) }
+        given!(put(time, at.as_nanos()))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, next) })
+    outcome(given!(lnd_health::with(health, next)))
 }

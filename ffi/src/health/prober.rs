@@ -12,7 +12,7 @@ use crate::abi::{
     lnd_probe_kind,
 };
 use crate::errors::outcome;
-use crate::input::{input, place, place_if, put, put_if};
+use crate::input::{given, input, place, place_if, put, put_if};
 
 /// lnd_prober_offer() - Sets the kinds of probe that the transport offers.
 /// @health: the object.
@@ -37,8 +37,7 @@ pub unsafe extern "C" fn lnd_prober_offer(health: *mut lnd_health, kinds: u32) -
         );
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, offer) })
+    outcome(given!(lnd_health::with(health, offer)))
 }
 
 /// lnd_prober_tried() - Reports a successful trial of the illegal read, over an endpoint made for
@@ -53,8 +52,7 @@ pub unsafe extern "C" fn lnd_prober_tried(health: *mut lnd_health) -> lnd_error 
         whole.health.probe_kinds().tried(Ok(()));
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, tried) })
+    outcome(given!(lnd_health::with(health, tried)))
 }
 
 /// lnd_prober_watch() - Probes a peer's interface from now on, when it is idle.
@@ -78,8 +76,7 @@ pub unsafe extern "C" fn lnd_prober_watch(
         whole.health.watch(Instant::from_nanos(now), ni, one_way != 0);
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, watch) })
+    outcome(given!(lnd_health::with(health, watch)))
 }
 
 /// lnd_prober_unwatch() - Stops probing a peer's interface.
@@ -99,8 +96,7 @@ pub unsafe extern "C" fn lnd_prober_unwatch(
         whole.health.unwatch(ni);
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, unwatch) })
+    outcome(given!(lnd_health::with(health, unwatch)))
 }
 
 /// lnd_prober_turn_on() - Turns on a kind of probe that is offered and is off by default: the NOOP,
@@ -118,8 +114,7 @@ pub unsafe extern "C" fn lnd_prober_turn_on(health: *mut lnd_health, kind: u32) 
         let on = whole.health.probe_kinds().turn_on(*kind);
         on.then_some(()).ok_or(lnd_error::LND_E_UNSUPPORTED)
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, turn_on) })
+    outcome(given!(lnd_health::with(health, turn_on)))
 }
 
 /// lnd_prober_user() - Counts the users of a peer's interface on this node.
@@ -146,11 +141,9 @@ pub unsafe extern "C" fn lnd_prober_user(
             0 => whole.health.remove_user(ni),
             _ => whole.health.add_user(ni),
         }
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put_if(users, whole.health.users(ni)) }
+        given!(put_if(users, whole.health.users(ni)))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, user) })
+    outcome(given!(lnd_health::with(health, user)))
 }
 
 /// lnd_prober_state() - Reports the state of a peer's interface to the prober.
@@ -182,8 +175,7 @@ pub unsafe extern "C" fn lnd_prober_state(
         }
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, state) })
+    outcome(given!(lnd_health::with(health, state)))
 }
 
 /// lnd_prober_migrating() - Reports that the transport moves a peer's interface to another path, or
@@ -209,8 +201,7 @@ pub unsafe extern "C" fn lnd_prober_migrating(
         whole.health.migrating(ni, migrating != 0);
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, moved) })
+    outcome(given!(lnd_health::with(health, moved)))
 }
 
 /// lnd_prober_ended() - Reports the end of a probe.
@@ -239,8 +230,7 @@ pub unsafe extern "C" fn lnd_prober_ended(
             e if e == lnd_probe_end::LND_PROBE_OTHER as u32 => ProbeEnd::Other,
             _ => return Err(lnd_error::LND_E_ARGUMENT),
         };
-        // SAFETY: by the contract of the ABI.
-        let named = unsafe { input(action)? };
+        let named = given!(input(action))?;
         let kind = lnd_action_kind::LND_ACTION_PROBE;
         let Action::Probe(probe) = whole.action(id, named, kind)? else { return Ok(()) };
         let found = match whole.health.probed(Instant::from_nanos(now), probe, end) {
@@ -249,9 +239,7 @@ pub unsafe extern "C" fn lnd_prober_ended(
             Finding::Down => lnd_finding::LND_FINDING_DOWN,
             Finding::CleanUp => lnd_finding::LND_FINDING_CLEAN_UP,
         };
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(finding, found as u32) }
+        given!(put(finding, found as u32))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, ended) })
+    outcome(given!(lnd_health::with(health, ended)))
 }

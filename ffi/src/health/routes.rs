@@ -4,7 +4,7 @@
 use super::{lnd_health, names, Whole};
 use crate::abi::{lnd_error, lnd_health_ni, lnd_health_route};
 use crate::errors::outcome;
-use crate::input::{place, put};
+use crate::input::{given, place, put};
 
 /// lnd_health_add_route() - Adds a route: a network that is reached through a gateway.
 /// @health: the object.
@@ -28,11 +28,9 @@ pub unsafe extern "C" fn lnd_health_add_route(
         place(route)?;
         let gateway = whole.peer_ni(id, gateway)?;
         let added = whole.health.add_route(network, gateway)?;
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(route, names::route(id, added)) }
+        given!(put(route, names::route(id, added)))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, add) })
+    outcome(given!(lnd_health::with(health, add)))
 }
 
 /// lnd_health_set_route() - Sets the state of a route.
@@ -61,8 +59,7 @@ pub unsafe extern "C" fn lnd_health_set_route(
         (route.priority, route.hops, route.alive) = (priority, hops, alive != 0);
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, set) })
+    outcome(given!(lnd_health::with(health, set)))
 }
 
 /// lnd_health_remove_route() - Removes a route.
@@ -80,6 +77,5 @@ pub unsafe extern "C" fn lnd_health_remove_route(
         let named = whole.route(id, route)?;
         Ok(whole.health.remove_route(named)?)
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, remove) })
+    outcome(given!(lnd_health::with(health, remove)))
 }

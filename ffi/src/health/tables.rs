@@ -9,7 +9,7 @@ use lnd_core::time::Instant;
 use super::{lnd_health, names, Whole};
 use crate::abi::{lnd_error, lnd_health_info, lnd_health_ni, lnd_health_peer};
 use crate::errors::outcome;
-use crate::input::{output, place, put};
+use crate::input::{given, output, place, put};
 
 impl From<Full> for lnd_error {
     fn from(full: Full) -> Self {
@@ -52,11 +52,9 @@ pub unsafe extern "C" fn lnd_health_add_local(
     let add = |id, whole: &mut Whole| {
         place(local)?;
         let added = whole.health.add_local(nid_of(nid)?)?;
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(local, names::local(id, added)) }
+        given!(put(local, names::local(id, added)))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, add) })
+    outcome(given!(lnd_health::with(health, add)))
 }
 
 /// lnd_health_remove_local() - Removes a local interface.
@@ -75,8 +73,7 @@ pub unsafe extern "C" fn lnd_health_remove_local(
         let local = whole.local(id, local)?;
         Ok(whole.health.remove_local(local)?)
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, remove) })
+    outcome(given!(lnd_health::with(health, remove)))
 }
 
 /// lnd_health_add_peer() - Adds a peer, without interfaces.
@@ -98,11 +95,9 @@ pub unsafe extern "C" fn lnd_health_add_peer(
     let add = |id, whole: &mut Whole| {
         place(peer)?;
         let added = whole.health.add_peer(settings)?;
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(peer, names::peer(id, added)) }
+        given!(put(peer, names::peer(id, added)))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, add) })
+    outcome(given!(lnd_health::with(health, add)))
 }
 
 /// lnd_health_add_peer_ni() - Adds an interface of a peer, at full health.
@@ -126,11 +121,9 @@ pub unsafe extern "C" fn lnd_health_add_peer_ni(
         place(peer_ni)?;
         let peer = whole.peer(id, peer)?;
         let added = whole.health.add_peer_ni(peer, nid_of(nid)?)?;
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(peer_ni, names::peer_ni(id, added)) }
+        given!(put(peer_ni, names::peer_ni(id, added)))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, add) })
+    outcome(given!(lnd_health::with(health, add)))
 }
 
 /// lnd_health_remove_peer() - Removes a peer with its interfaces.
@@ -149,8 +142,7 @@ pub unsafe extern "C" fn lnd_health_remove_peer(
         let peer = whole.peer(id, peer)?;
         Ok(whole.health.remove_peer(peer)?)
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, remove) })
+    outcome(given!(lnd_health::with(health, remove)))
 }
 
 /// lnd_health_get() - The health of an interface.
@@ -168,8 +160,7 @@ pub unsafe extern "C" fn lnd_health_get(
     info: *mut lnd_health_info,
 ) -> lnd_error {
     let get = |id, whole: &mut Whole| {
-        // SAFETY: by the contract of the ABI.
-        let info = unsafe { output(info)? };
+        let info = given!(output(info))?;
         let object = whole.object(id, ni)?;
         let ni = whole.health.ni(object).ok_or(lnd_error::LND_E_STALE)?;
         *info = lnd_health_info {
@@ -184,8 +175,7 @@ pub unsafe extern "C" fn lnd_health_get(
         };
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, get) })
+    outcome(given!(lnd_health::with(health, get)))
 }
 
 /// lnd_health_set() - Sets an interface's health, for an operator.
@@ -211,8 +201,7 @@ pub unsafe extern "C" fn lnd_health_set(
         whole.health.set_health(Instant::from_nanos(now), object, value);
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, set) })
+    outcome(given!(lnd_health::with(health, set)))
 }
 
 /// lnd_health_received() - Reports that a message came from a peer's interface: the interface is
@@ -241,8 +230,7 @@ pub unsafe extern "C" fn lnd_health_received(
         whole.health.received(Instant::from_nanos(now), from, over);
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, received) })
+    outcome(given!(lnd_health::with(health, received)))
 }
 
 /// lnd_health_fatal() - The fabric reports a fatal error of a local interface, or its end.
@@ -266,6 +254,5 @@ pub unsafe extern "C" fn lnd_health_fatal(
         whole.health.fatal(Instant::from_nanos(now), local, fatal != 0);
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, condemn) })
+    outcome(given!(lnd_health::with(health, condemn)))
 }

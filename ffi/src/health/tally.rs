@@ -8,7 +8,7 @@ use ::lnd_health::node::HealthCounter;
 use super::{lnd_health, Whole};
 use crate::abi::lnd_error;
 use crate::errors::outcome;
-use crate::input::{place, put};
+use crate::input::{given, place, put};
 
 /// lnd_health_counter_name() - The name of a counter of a health object.
 /// @counter: its number, from 0.
@@ -39,11 +39,9 @@ pub unsafe extern "C" fn lnd_health_counter(
     let read = |_, whole: &mut Whole| {
         place(value)?;
         let counter = HealthCounter::ALL.get(counter as usize).ok_or(lnd_error::LND_E_ARGUMENT)?;
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(value, whole.health.tally().value(*counter)) }
+        given!(put(value, whole.health.tally().value(*counter)))
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, read) })
+    outcome(given!(lnd_health::with(health, read)))
 }
 
 /// Longest name of a counter, with its terminating zero.

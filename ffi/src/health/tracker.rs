@@ -8,7 +8,7 @@ use lnd_core::time::{Instant, Span};
 use super::{lnd_health, Whole};
 use crate::abi::{lnd_error, lnd_path, lnd_tracker, lnd_tracker_state};
 use crate::errors::outcome;
-use crate::input::{input, output};
+use crate::input::{given, input, output};
 
 const OFF: u32 = lnd_tracker_state::LND_TRACKER_OFF as u32;
 const WAITING: u32 = lnd_tracker_state::LND_TRACKER_WAITING as u32;
@@ -34,10 +34,8 @@ pub unsafe extern "C" fn lnd_tracker_sent(
     timeout: u64,
 ) -> lnd_error {
     let sent = || {
-        // SAFETY: by the contract of the ABI.
-        let tracker = unsafe { output(tracker)? };
-        // SAFETY: by the contract of the ABI.
-        let path = unsafe { input(path)? };
+        let tracker = given!(output(tracker))?;
+        let path = given!(input(path))?;
         match tracker.state {
             OFF => {
                 let due = Instant::from_nanos(now).after(Span::from_nanos(timeout));
@@ -64,8 +62,7 @@ pub unsafe extern "C" fn lnd_tracker_sent(
 #[no_mangle]
 pub unsafe extern "C" fn lnd_tracker_end(tracker: *mut lnd_tracker) -> lnd_error {
     let end = || {
-        // SAFETY: by the contract of the ABI.
-        let tracker = unsafe { output(tracker)? };
+        let tracker = given!(output(tracker))?;
         if tracker.state != WAITING {
             return Err(lnd_error::LND_E_STALE);
         }
@@ -96,8 +93,7 @@ pub unsafe extern "C" fn lnd_tracker_expire(
     now: u64,
 ) -> lnd_error {
     let expire = |id, whole: &mut Whole| {
-        // SAFETY: by the contract of the ABI.
-        let tracker = unsafe { output(tracker)? };
+        let tracker = given!(output(tracker))?;
         if tracker.state != WAITING {
             return Err(lnd_error::LND_E_STALE);
         }
@@ -121,6 +117,5 @@ pub unsafe extern "C" fn lnd_tracker_expire(
         }
         Ok(())
     };
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_health::with(health, expire) })
+    outcome(given!(lnd_health::with(health, expire)))
 }

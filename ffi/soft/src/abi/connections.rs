@@ -10,7 +10,7 @@ use lnd_dma::regs::{Register, RegisterAccess};
 
 use super::error::lnd_error;
 use super::links::memory_of;
-use super::memory::object;
+use super::memory::{given, object};
 use super::node::lnd_soft_node;
 
 /// Registers that record whether the engine must be stepped for a write.
@@ -62,8 +62,7 @@ pub unsafe extern "C" fn lnd_soft_connection(
     link: u32,
     peer: u32,
 ) -> u32 {
-    // SAFETY: by the contract of the ABI.
-    let number = unsafe { enter(node, link, |its, _| its.number(peer)) };
+    let number = given!(enter(node, link, |its, _| its.number(peer)));
     number.ok().flatten().map_or(0, NonZeroU32::get)
 }
 
@@ -87,8 +86,7 @@ pub unsafe extern "C" fn lnd_soft_connection_stop(
         its.cut(&rung.memory, number);
         rung.has_rung()
     };
-    // SAFETY: by the contract of the ABI.
-    unsafe { enter(node, link, stop) }.unwrap_or(0)
+    given!(enter(node, link, stop)).unwrap_or(0)
 }
 
 /// lnd_soft_connection_quiesced() - Whether a connection is proven stopped.
@@ -109,8 +107,7 @@ pub unsafe extern "C" fn lnd_soft_connection_quiesced(
 ) -> u32 {
     let Some(number) = NonZeroU32::new(number) else { return 0 };
     let parted = |its: &mut Connections, rung: &Rung<'_>| its.has_parted(&rung.memory, number);
-    // SAFETY: by the contract of the ABI.
-    let parted = unsafe { enter(node, link, parted) };
+    let parted = given!(enter(node, link, parted));
     u32::from(parted.is_ok_and(|parted| parted == Some(true)))
 }
 
@@ -136,6 +133,5 @@ pub unsafe extern "C" fn lnd_soft_connection_reset(
         }
         rung.has_rung()
     };
-    // SAFETY: by the contract of the ABI.
-    unsafe { enter(node, link, reset) }.unwrap_or(0)
+    given!(enter(node, link, reset)).unwrap_or(0)
 }

@@ -13,7 +13,7 @@ use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
 
 use super::error::{lnd_error, outcome};
 use super::links::memory_of;
-use super::memory::{arena, fill, input, object, put, Kind, Object, Part};
+use super::memory::{arena, fill, given, input, object, put, Kind, Object, Part};
 use super::node::{lnd_soft_node, NodeSlot};
 use super::types::lnd_soft_progress;
 use crate::bus::Bus;
@@ -68,10 +68,8 @@ pub unsafe extern "C" fn lnd_soft_engine_create(
     engine: *mut *mut lnd_soft_engine,
 ) -> lnd_error {
     let create = || {
-        // SAFETY: by the contract of the ABI.
-        let mut block = unsafe { arena(mem, len) }?;
-        // SAFETY: by the contract of the ABI.
-        let node = unsafe { object(node) }?;
+        let mut block = given!(arena(mem, len))?;
+        let node = given!(object(node))?;
         if !matches!(&*node.slot.enter()?, NodeSlot::Joined(_)) {
             return Err(lnd_error::LND_E_GONE);
         }
@@ -82,8 +80,7 @@ pub unsafe extern "C" fn lnd_soft_engine_create(
             chunk: if chunk == 0 { usual.chunk } else { chunk },
             retry_bound: if retry == 0 { usual.retry_bound } else { Span::from_nanos(retry) },
         };
-        // SAFETY: by the contract of the ABI.
-        unsafe { put(engine, core::ptr::null_mut())? };
+        given!(put(engine, core::ptr::null_mut()))?;
         let full = |_| lnd_error::LND_E_MEMORY;
         let place = block.place(MaybeUninit::uninit()).map_err(full)?;
         let bus = Bus::alone(&node.fabric);
@@ -91,8 +88,7 @@ pub unsafe extern "C" fn lnd_soft_engine_create(
         let kind = Kind::of::<lnd_soft_engine>();
         let made = lnd_soft_engine { kind, memory, inside: Part::new(inside) };
         let made = block.place(made).map_err(full)?;
-        // SAFETY: as above.
-        unsafe { put(engine, made) }
+        given!(put(engine, made))
     };
     outcome(create())
 }
@@ -119,8 +115,7 @@ pub unsafe extern "C" fn lnd_soft_engine_step(
     progress: *mut lnd_soft_progress,
 ) -> lnd_error {
     let step = || {
-        // SAFETY: by the contract of the ABI.
-        let engine = unsafe { object(engine) }?;
+        let engine = given!(object(engine))?;
         // SAFETY: by the contract of the ABI. Checked first: a step without a valid report must not
         // happen.
         unsafe { input(progress.cast_const()) }?;
@@ -144,8 +139,7 @@ pub unsafe extern "C" fn lnd_soft_engine_step(
             violations: bus.violations().0,
             ring: bus.signals().bits(),
         };
-        // SAFETY: by the contract of the ABI.
-        unsafe { fill(progress, notified) }
+        given!(fill(progress, notified))
     };
     outcome(step())
 }
@@ -158,8 +152,7 @@ pub unsafe extern "C" fn lnd_soft_engine_step(
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_engine_destroy(engine: *mut lnd_soft_engine) -> lnd_error {
     let destroy = || {
-        // SAFETY: by the contract of the ABI.
-        let engine = unsafe { object(engine) }?;
+        let engine = given!(object(engine))?;
         let _inside = engine.inside.enter()?;
         engine.kind.end().then_some(()).ok_or(lnd_error::LND_E_NI)
     };

@@ -9,7 +9,7 @@ use lnd_core::arena::{Arena, LINE};
 use lnd_core::id::Nid;
 
 use super::error::{lnd_error, outcome};
-use super::memory::{arena, fill, input, object, put, Kind, Object};
+use super::memory::{arena, fill, given, input, object, put, Kind, Object};
 use super::types::{lnd_soft_shape, LND_SOFT_NO_NODE};
 use crate::fabric::SoftFabric;
 use crate::region::{SharedRegion, ALIGN};
@@ -90,8 +90,7 @@ pub unsafe extern "C" fn lnd_soft_shape_init(
     window: u64,
 ) -> lnd_error {
     let usual = lnd_soft_shape::of(&Shape::new(nodes, links, descriptors, window));
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { put(shape, usual) })
+    outcome(given!(put(shape, usual)))
 }
 
 /// lnd_soft_region_size() - Bytes that a fabric needs.
@@ -101,8 +100,7 @@ pub unsafe extern "C" fn lnd_soft_shape_init(
 /// Return: the bytes, or 0 if the numbers are not valid.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_region_size(shape: *const lnd_soft_shape) -> usize {
-    // SAFETY: by the contract of the ABI.
-    let shape = unsafe { input(shape) }.and_then(|shape| shape.understand());
+    let shape = given!(input(shape)).and_then(|shape| shape.understand());
     shape.ok().and_then(|shape| shape.offsets().ok()).map_or(0, |offsets| offsets.end)
 }
 
@@ -133,10 +131,8 @@ pub unsafe extern "C" fn lnd_soft_format(
     shape: *const lnd_soft_shape,
 ) -> lnd_error {
     let format = || {
-        // SAFETY: by the contract of the ABI.
-        let shape = unsafe { input(shape) }?.understand()?;
-        // SAFETY: by the contract of the ABI.
-        let region = unsafe { region(base, len) }?;
+        let shape = given!(input(shape))?.understand()?;
+        let region = given!(region(base, len))?;
         SoftFabric::format(region, shape)?;
         Ok(())
     };
@@ -174,19 +170,15 @@ pub unsafe extern "C" fn lnd_soft_attach(
     fabric: *mut *mut lnd_soft_fabric,
 ) -> lnd_error {
     let attach = || {
-        // SAFETY: by the contract of the ABI.
-        let mut memory = unsafe { arena(mem, len) }?;
-        // SAFETY: by the contract of the ABI.
-        let region = unsafe { region(base, bytes) }?;
+        let mut memory = given!(arena(mem, len))?;
+        let region = given!(region(base, bytes))?;
         let made = lnd_soft_fabric {
             kind: Kind::of::<lnd_soft_fabric>(),
             fabric: SoftFabric::attach(region)?,
         };
-        // SAFETY: by the contract of the ABI.
-        unsafe { put(fabric, core::ptr::null_mut())? };
+        given!(put(fabric, core::ptr::null_mut()))?;
         let made = memory.place(made).map_err(|_| lnd_error::LND_E_MEMORY)?;
-        // SAFETY: as above.
-        unsafe { put(fabric, made) }
+        given!(put(fabric, made))
     };
     outcome(attach())
 }
@@ -198,8 +190,7 @@ pub unsafe extern "C" fn lnd_soft_attach(
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_detach(fabric: *mut lnd_soft_fabric) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    match unsafe { object(fabric) } {
+    match given!(object(fabric)) {
         Ok(fabric) if fabric.kind.end() => lnd_error::LND_OK,
         Ok(_) => lnd_error::LND_E_NI,
         Err(error) => error,
@@ -218,10 +209,8 @@ pub unsafe extern "C" fn lnd_soft_shape_get(
     shape: *mut lnd_soft_shape,
 ) -> lnd_error {
     let get = || {
-        // SAFETY: by the contract of the ABI.
-        let fabric = unsafe { fabric_of(fabric) }?;
-        // SAFETY: by the contract of the ABI.
-        unsafe { fill(shape, lnd_soft_shape::of(fabric.shape())) }
+        let fabric = given!(fabric_of(fabric))?;
+        given!(fill(shape, lnd_soft_shape::of(fabric.shape())))
     };
     outcome(get())
 }
@@ -233,8 +222,7 @@ pub unsafe extern "C" fn lnd_soft_shape_get(
 /// Return: the bytes, or 0 if @fabric is not a fabric.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_frame_max(fabric: *const lnd_soft_fabric) -> usize {
-    // SAFETY: by the contract of the ABI.
-    unsafe { fabric_of(fabric) }.map_or(0, |fabric| fabric.shape().frame_max())
+    given!(fabric_of(fabric)).map_or(0, |fabric| fabric.shape().frame_max())
 }
 
 /// lnd_soft_nid() - The NID of a node's number.

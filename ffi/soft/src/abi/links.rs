@@ -9,7 +9,7 @@ use lnd_dma::regs::{Register, RegisterAccess};
 
 use super::error::{lnd_error, outcome};
 use super::fabric::{fabric_of, lnd_soft_fabric};
-use super::memory::{fill, put_if};
+use super::memory::{fill, given, put_if};
 use super::types::lnd_soft_link;
 use crate::fabric::SoftFabric;
 use crate::registers;
@@ -47,8 +47,7 @@ pub unsafe extern "C" fn lnd_soft_link_get(
     into: *mut lnd_soft_link,
 ) -> lnd_error {
     let get = || {
-        // SAFETY: by the contract of the ABI.
-        let fabric = unsafe { fabric_of(fabric) }?;
+        let fabric = given!(fabric_of(fabric))?;
         let memory = memory_of(&fabric, node, link)?;
         let number = LinkId::new(link as usize).ok_or(lnd_error::LND_E_LINK)?;
         let (base, len) = fabric.link_place(node, number).ok_or(lnd_error::LND_E_LINK)?;
@@ -62,8 +61,7 @@ pub unsafe extern "C" fn lnd_soft_link_get(
             features: memory.read(Register::Features),
             node,
         };
-        // SAFETY: by the contract of the ABI.
-        unsafe { fill(into, found) }
+        given!(fill(into, found))
     };
     outcome(get())
 }
@@ -87,15 +85,13 @@ pub unsafe extern "C" fn lnd_soft_link_set(
     ring: *mut u64,
 ) -> lnd_error {
     let set = || {
-        // SAFETY: by the contract of the ABI.
-        let fabric = unsafe { fabric_of(fabric) }?;
+        let fabric = given!(fabric_of(fabric))?;
         memory_of(&fabric, node, link)?;
         let number = LinkId::new(link as usize).ok_or(lnd_error::LND_E_LINK)?;
         if up > 1 || !fabric.set_link(node, number, up == 1) {
             return Err(lnd_error::LND_E_ARGUMENT);
         }
-        // SAFETY: by the contract of the ABI.
-        unsafe { put_if(ring, NodeSet::EMPTY.with(node).bits()) }
+        given!(put_if(ring, NodeSet::EMPTY.with(node).bits()))
     };
     outcome(set())
 }
@@ -115,8 +111,7 @@ pub unsafe extern "C" fn lnd_soft_reg_read32(
     link: u32,
     offset: u32,
 ) -> u32 {
-    // SAFETY: by the contract of the ABI.
-    let memory = unsafe { fabric_of(fabric) }.and_then(|fabric| memory_of(&fabric, node, link));
+    let memory = given!(fabric_of(fabric)).and_then(|fabric| memory_of(&fabric, node, link));
     memory.ok().and_then(|memory| registers::read(&memory, offset)).unwrap_or(u32::MAX)
 }
 
@@ -137,8 +132,7 @@ pub unsafe extern "C" fn lnd_soft_reg_write32(
     offset: u32,
     value: u32,
 ) -> u32 {
-    // SAFETY: by the contract of the ABI.
-    let memory = unsafe { fabric_of(fabric) }.and_then(|fabric| memory_of(&fabric, node, link));
+    let memory = given!(fabric_of(fabric)).and_then(|fabric| memory_of(&fabric, node, link));
     let bell = memory.ok().and_then(|memory| registers::write(&memory, offset, value));
     u32::from(bell.unwrap_or(false))
 }

@@ -8,7 +8,7 @@ use lnd_core::id::LinkId;
 use lnd_core::message::Lane;
 
 use super::error::{lnd_error, outcome};
-use super::memory::{bytes, bytes_mut, fill, input, object, put_if};
+use super::memory::{bytes, bytes_mut, fill, given, input, object, put_if};
 use super::node::{lnd_soft_node, Receiving, Sending};
 use super::types::lnd_soft_arrival;
 use crate::outbox::{lane_number, OutboxError};
@@ -66,10 +66,8 @@ pub unsafe extern "C" fn lnd_soft_send(
     sent: *mut u32,
 ) -> lnd_error {
     let send = || {
-        // SAFETY: by the contract of the ABI.
-        let node = unsafe { object(node) }?;
-        // SAFETY: by the contract of the ABI.
-        let frame = unsafe { bytes(frame, len) }?;
+        let node = given!(object(node))?;
+        let frame = given!(bytes(frame, len))?;
         let link = LinkId::new(link as usize).ok_or(lnd_error::LND_E_LINK)?;
         let lane = lane_of(lane)?;
         match &mut *node.sending.enter()? {
@@ -84,8 +82,7 @@ pub unsafe extern "C" fn lnd_soft_send(
         Err(lnd_error::LND_E_TOO_LONG) => TOO_LONG,
         Err(_) => FAILED,
     };
-    // SAFETY: by the contract of the ABI.
-    let notified = unsafe { put_if(sent, injected) };
+    let notified = given!(put_if(sent, injected));
     outcome(result.and(notified))
 }
 
@@ -105,8 +102,7 @@ pub unsafe extern "C" fn lnd_soft_ready(
     to: u32,
 ) -> u32 {
     let ready = || {
-        // SAFETY: by the contract of the ABI.
-        let node = unsafe { object(node) }.ok()?;
+        let node = given!(object(node)).ok()?;
         let (link, lane) = (LinkId::new(link as usize)?, lane_of(lane).ok()?);
         match &mut *node.sending.enter().ok()? {
             Sending::Open(outbox) => Some(outbox.ready(link, to, lane)),
@@ -140,16 +136,14 @@ pub unsafe extern "C" fn lnd_soft_receive(
     arrival: *mut lnd_soft_arrival,
 ) -> lnd_error {
     let receive = || {
-        // SAFETY: by the contract of the ABI.
-        let node = unsafe { object(node) }?;
+        let node = given!(object(node))?;
         // SAFETY: by the contract of the ABI. Checked first: a frame whose report cannot be written
         // is not received.
         unsafe { input(arrival.cast_const()) }?;
         if room < node.fabric.shape().frame_max() {
             return Err(lnd_error::LND_E_ROOM);
         }
-        // SAFETY: by the contract of the ABI.
-        let into = unsafe { bytes_mut(into, room) }?;
+        let into = given!(bytes_mut(into, room))?;
         let mut receiving = node.receiving.enter()?;
         let Receiving::Open(inbox) = &mut *receiving else { return Err(lnd_error::LND_E_GONE) };
         let found = inbox.next(budget, into).ok_or(lnd_error::LND_E_END)?;
@@ -161,8 +155,7 @@ pub unsafe extern "C" fn lnd_soft_receive(
             len: found.length as u32,
             reserved: 0,
         };
-        // SAFETY: by the contract of the ABI.
-        unsafe { fill(arrival, notified) }
+        given!(fill(arrival, notified))
     };
     outcome(receive())
 }
@@ -175,8 +168,7 @@ pub unsafe extern "C" fn lnd_soft_receive(
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_release(node: *mut lnd_soft_node) -> lnd_error {
     let release = || {
-        // SAFETY: by the contract of the ABI.
-        let node = unsafe { object(node) }?;
+        let node = given!(object(node))?;
         match &mut *node.receiving.enter()? {
             Receiving::Open(inbox) => {
                 inbox.release();

@@ -11,7 +11,7 @@ use lnd_shortmsg::mailbox::Consumer;
 
 use super::error::{lnd_error, outcome};
 use super::fabric::{fabric_of, lnd_soft_fabric};
-use super::memory::{arena, input, object, put, put_if, Kind, Object, Part};
+use super::memory::{arena, given, input, object, put, put_if, Kind, Object, Part};
 use super::types::{lnd_soft_join_args, LND_SOFT_LEASES};
 use crate::fabric::SoftFabric;
 use crate::inbox::Inbox;
@@ -85,8 +85,7 @@ impl lnd_soft_node {
 /// Return: the bytes, or 0 if this is no fabric.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_node_size(fabric: *const lnd_soft_fabric) -> usize {
-    // SAFETY: by the contract of the ABI.
-    unsafe { fabric_of(fabric) }.map_or(0, |fabric| {
+    given!(fabric_of(fabric)).map_or(0, |fabric| {
         let boxes = fabric.shape().mailboxes();
         LINE + Arena::table_bytes::<lnd_soft_node>(1)
             + Arena::table_bytes::<Option<Producer<'static>>>(boxes)
@@ -127,17 +126,13 @@ pub unsafe extern "C" fn lnd_soft_join(
     node: *mut *mut lnd_soft_node,
 ) -> lnd_error {
     let join = || {
-        // SAFETY: by the contract of the ABI.
-        let fabric = unsafe { fabric_of(fabric) }?;
-        // SAFETY: by the contract of the ABI.
-        let args = unsafe { input(args) }?;
+        let fabric = given!(fabric_of(fabric))?;
+        let args = given!(input(args))?;
         if args.flags & !LND_SOFT_LEASES != 0 {
             return Err(lnd_error::LND_E_ARGUMENT);
         }
-        // SAFETY: by the contract of the ABI.
-        let mut memory = unsafe { arena(mem, len) }?;
-        // SAFETY: by the contract of the ABI.
-        unsafe { put(node, core::ptr::null_mut())? };
+        let mut memory = given!(arena(mem, len))?;
+        given!(put(node, core::ptr::null_mut()))?;
         let made = furnish(&mut memory, fabric, args.node)?;
         let usual = Join::new(args.random);
         let wanted = Join {
@@ -153,8 +148,7 @@ pub unsafe extern "C" fn lnd_soft_join(
                 return Err(error.into());
             }
         }
-        // SAFETY: as above.
-        unsafe { put(node, made) }
+        given!(put(node, made))
     };
     outcome(join())
 }
@@ -198,8 +192,7 @@ fn furnish(
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_prepare(node: *mut lnd_soft_node) -> lnd_error {
     let prepare = || {
-        // SAFETY: by the contract of the ABI.
-        let node = unsafe { object(node) }?;
+        let node = given!(object(node))?;
         let mut slot = node.slot.enter()?;
         if !matches!(&*slot, NodeSlot::Joined(_)) {
             finish(&mut slot)?;
@@ -248,7 +241,7 @@ fn open(node: &lnd_soft_node, membership: &Membership<'static>) -> Result<(), ln
     }
     match core::mem::replace(&mut *receiving, Receiving::Gone) {
         Receiving::Memory(boxes) => {
-            // SAFETY: as above.
+            // SAFETY: as for the outbox: the node left before it joined again.
             *receiving = Receiving::Open(unsafe { Inbox::new(membership, boxes) });
         }
         other => *receiving = other,
@@ -269,15 +262,13 @@ fn open(node: &lnd_soft_node, membership: &Membership<'static>) -> Result<(), ln
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_announce(node: *mut lnd_soft_node, ring: *mut u64) -> lnd_error {
     let announce = || {
-        // SAFETY: by the contract of the ABI.
-        let node = unsafe { object(node) }?;
+        let node = given!(object(node))?;
         match &*node.slot.enter()? {
             NodeSlot::Joined(membership) if membership.announce() => {}
             NodeSlot::Joined(_) => return Err(lnd_error::LND_E_STALE),
             _ => return Err(lnd_error::LND_E_GONE),
         }
-        // SAFETY: by the contract of the ABI.
-        unsafe { put_if(ring, node.others()) }
+        given!(put_if(ring, node.others()))
     };
     outcome(announce())
 }
@@ -291,8 +282,7 @@ pub unsafe extern "C" fn lnd_soft_announce(node: *mut lnd_soft_node, ring: *mut 
 /// Return: 1 or 0.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_is_alive(node: *mut lnd_soft_node) -> u32 {
-    // SAFETY: by the contract of the ABI.
-    let Ok(node) = (unsafe { object(node) }) else { return 0 };
+    let Ok(node) = given!(object(node)) else { return 0 };
     match node.slot.enter() {
         Ok(slot) => match &*slot {
             NodeSlot::Joined(membership) => u32::from(membership.is_ours()),
@@ -315,13 +305,11 @@ pub unsafe extern "C" fn lnd_soft_is_alive(node: *mut lnd_soft_node) -> u32 {
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_leave(node: *mut lnd_soft_node, ring: *mut u64) -> lnd_error {
     let leave = || {
-        // SAFETY: by the contract of the ABI.
-        let node = unsafe { object(node) }?;
+        let node = given!(object(node))?;
         let mut slot = node.slot.enter()?;
         let mut sending = node.sending.enter()?;
         let mut receiving = node.receiving.enter()?;
-        // SAFETY: by the contract of the ABI.
-        unsafe { put_if(ring, node.others())? };
+        given!(put_if(ring, node.others()))?;
         if !node.kind.end() {
             return Err(lnd_error::LND_E_NI);
         }
@@ -347,8 +335,7 @@ pub unsafe extern "C" fn lnd_soft_leave(node: *mut lnd_soft_node, ring: *mut u64
 /// Return: the incarnation, or 0 if the node is not prepared, or is not a node.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_incarnation(node: *mut lnd_soft_node) -> u64 {
-    // SAFETY: by the contract of the ABI.
-    let Ok(node) = (unsafe { object(node) }) else { return 0 };
+    let Ok(node) = given!(object(node)) else { return 0 };
     node.slot.enter().map_or(0, |slot| match &*slot {
         NodeSlot::Joined(membership) => membership.incarnation().raw(),
         _ => 0,

@@ -7,7 +7,7 @@ use lnd_core::id::Incarnation;
 
 use super::error::{lnd_error, outcome};
 use super::fabric::{fabric_of, lnd_soft_fabric};
-use super::memory::{fill, input, object, put_if};
+use super::memory::{fill, given, input, object, put_if};
 use super::node::lnd_soft_node;
 use super::types::lnd_soft_node_info;
 use crate::nodes::{Node, NodeState};
@@ -39,13 +39,11 @@ pub unsafe extern "C" fn lnd_soft_node_get(
     info: *mut lnd_soft_node_info,
 ) -> lnd_error {
     let get = || {
-        // SAFETY: by the contract of the ABI.
-        let fabric = unsafe { fabric_of(fabric) }?;
+        let fabric = given!(fabric_of(fabric))?;
         if node >= fabric.shape().nodes {
             return Err(lnd_error::LND_E_ARGUMENT);
         }
-        // SAFETY: by the contract of the ABI.
-        unsafe { fill(info, lnd_soft_node_info::of(node, fabric.node(node))) }
+        given!(fill(info, lnd_soft_node_info::of(node, fabric.node(node))))
     };
     outcome(get())
 }
@@ -66,8 +64,7 @@ pub unsafe extern "C" fn lnd_soft_watch(
     info: *mut lnd_soft_node_info,
 ) -> lnd_error {
     let watch = || {
-        // SAFETY: by the contract of the ABI.
-        let node = unsafe { object(node) }?;
+        let node = given!(object(node))?;
         // SAFETY: by the contract of the ABI. Checked first: a change that cannot be reported must
         // stay unseen.
         unsafe { input(info.cast_const()) }?;
@@ -80,8 +77,7 @@ pub unsafe extern "C" fn lnd_soft_watch(
         if number == node.number {
             return Err(lnd_error::LND_E_END);
         }
-        // SAFETY: by the contract of the ABI.
-        unsafe { fill(info, lnd_soft_node_info::of(number, found)) }
+        given!(fill(info, lnd_soft_node_info::of(number, found)))
     };
     outcome(watch())
 }
@@ -106,12 +102,10 @@ pub unsafe extern "C" fn lnd_soft_declare_dead(
     ring: *mut u64,
 ) -> lnd_error {
     let declare = || {
-        // SAFETY: by the contract of the ABI.
-        let fabric = unsafe { fabric_of(fabric) }?;
+        let fabric = given!(fabric_of(fabric))?;
         fabric.declare_dead(node, Incarnation::from_raw(incarnation))?;
         let others = NodeSet::others(fabric.shape().nodes, node);
-        // SAFETY: by the contract of the ABI.
-        unsafe { put_if(ring, others.bits()) }
+        given!(put_if(ring, others.bits()))
     };
     outcome(declare())
 }

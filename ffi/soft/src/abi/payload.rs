@@ -8,7 +8,7 @@ use lnd_core::ports::Memory;
 
 use super::error::{lnd_error, outcome};
 use super::fabric::{fabric_of, lnd_soft_fabric};
-use super::memory::{bytes, bytes_mut, put};
+use super::memory::{bytes, bytes_mut, given, put};
 use crate::oracle::Lease;
 use crate::window::MemoryWindow;
 
@@ -28,13 +28,10 @@ pub unsafe extern "C" fn lnd_soft_window(
     len: *mut u64,
 ) -> lnd_error {
     let window = || {
-        // SAFETY: by the contract of the ABI.
-        let fabric = unsafe { fabric_of(fabric) }?;
+        let fabric = given!(fabric_of(fabric))?;
         let place = fabric.window(node).ok_or(lnd_error::LND_E_ARGUMENT)?;
-        // SAFETY: by the contract of the ABI.
-        unsafe { put(len, fabric.window_bytes())? };
-        // SAFETY: as above.
-        unsafe { put(base, place.as_ptr().cast()) }
+        given!(put(len, fabric.window_bytes()))?;
+        given!(put(base, place.as_ptr().cast()))
     };
     outcome(window())
 }
@@ -57,10 +54,8 @@ pub unsafe extern "C" fn lnd_soft_read(
     len: u32,
 ) -> lnd_error {
     let read = || {
-        // SAFETY: by the contract of the ABI.
-        let fabric = unsafe { fabric_of(fabric) }?;
-        // SAFETY: by the contract of the ABI.
-        let into = unsafe { bytes_mut(into, len as usize) }?;
+        let fabric = given!(fabric_of(fabric))?;
+        let into = given!(bytes_mut(into, len as usize))?;
         MemoryWindow::new(&fabric, node).read(addr, into).map_err(|_| lnd_error::LND_E_ADDRESS)
     };
     outcome(read())
@@ -84,10 +79,8 @@ pub unsafe extern "C" fn lnd_soft_write(
     len: u32,
 ) -> lnd_error {
     let write = || {
-        // SAFETY: by the contract of the ABI.
-        let fabric = unsafe { fabric_of(fabric) }?;
-        // SAFETY: by the contract of the ABI.
-        let from = unsafe { bytes(from, len as usize) }?;
+        let fabric = given!(fabric_of(fabric))?;
+        let from = given!(bytes(from, len as usize))?;
         MemoryWindow::new(&fabric, node).write(addr, from).map_err(|_| lnd_error::LND_E_ADDRESS)
     };
     outcome(write())
@@ -108,8 +101,7 @@ pub unsafe extern "C" fn lnd_soft_valid(
     addr: u64,
     len: u32,
 ) -> u32 {
-    // SAFETY: by the contract of the ABI.
-    unsafe { fabric_of(fabric) }.map_or(0, |fabric| {
+    given!(fabric_of(fabric)).map_or(0, |fabric| {
         u32::from(MemoryWindow::new(&fabric, node).valid(&Fragment::new(addr, len)))
     })
 }
@@ -164,8 +156,7 @@ pub unsafe extern "C" fn lnd_soft_lend(
     len: u32,
     written: u32,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lease(fabric, node, addr, len, written, false) })
+    outcome(given!(lease(fabric, node, addr, len, written, false)))
 }
 
 /// lnd_soft_take_back() - Reports to the memory oracle that engines may no longer access bytes.
@@ -185,6 +176,5 @@ pub unsafe extern "C" fn lnd_soft_take_back(
     len: u32,
     written: u32,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lease(fabric, node, addr, len, written, true) })
+    outcome(given!(lease(fabric, node, addr, len, written, true)))
 }
