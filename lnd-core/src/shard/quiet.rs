@@ -28,6 +28,8 @@ impl<P: Ports> Driver<'_, P> {
 
     /// When there is something to do next, as [`on_time`](Self::on_time) would return it, without
     /// doing anything. For hosts that sleep until then: another call may have made it earlier.
+    /// Reports that wait are not included: a host that has left some, so that
+    /// [`nothing_to_report`](Self::nothing_to_report) is false, runs its thread again at once.
     pub fn next_time(&self, now: Instant) -> Option<Instant> {
         unless_never(self.next_due(now).0)
     }

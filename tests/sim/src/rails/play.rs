@@ -203,7 +203,7 @@ impl<'m> World<'m> {
 
     /// Time within which a world without faults must come to rest.
     fn patience(&self) -> Span {
-        Span::from_nanos(self.layer.setup.timeout.times(8).as_nanos() + 5_000_000_000)
+        Span::from_nanos(self.layer.timeout().times(8).as_nanos() + 5_000_000_000)
     }
 
     /// Everything ends that is under way.

@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use lnd_core::time::{Instant, Span};
+use lnd_core::time::Instant;
+use lnd_shortmsg::wire::max_immediate;
 
 use super::health_view::HealthView;
 use super::host::{Counts, HostIncarnation};
@@ -21,11 +22,11 @@ use crate::rng::Rng;
 use crate::simulator::book::Book;
 use crate::simulator::layer::{Layer, Turns};
 use crate::simulator::network::Network;
-use crate::simulator::plan::FaultPlan;
+use crate::simulator::plan::{FaultPlan, PlanError};
 use crate::simulator::tally::Tally;
 use crate::simulator::user::{Habits, User};
-use crate::simulator::world::{on_ground, Beginning, Ground, Networks};
-use crate::world::setup::{Setup, WINDOW};
+use crate::simulator::world::{on_ground, Beginning, Ground, Networks, WINDOW};
+use crate::world::setup::Setup;
 use crate::world::Options;
 
 /// Builds the world of a plan and lets `run` play with it.
@@ -41,9 +42,9 @@ pub fn with<R>(
     plan.check_alone().map_err(|error| error.to_string())?;
     let specs: Rc<[NiSpec]> = number_all(plan).into();
     let mut rng = Rng::new(seed);
-    let setup = setup_of(plan, seed, &mut rng)?;
+    skip_draws(plan, seed, &mut rng).map_err(|error| error.to_string())?;
     on_ground(Shape::new(specs.len() as u32, 1, SLOTS, WINDOW), |ground| {
-        let mut world = begin(ground, plan, setup, specs, rng, defect);
+        let mut world = begin(ground, plan, specs, rng, defect);
         world.all().try_for_each(|host| world.start_host(host)).map_err(|broken| broken.what)?;
         world.schedule(plan.events.iter().map(|&event| (event.at_ms, event)));
         Ok(run(&mut world))
@@ -54,7 +55,6 @@ pub fn with<R>(
 fn begin<'m>(
     ground: Ground<'m>,
     plan: &Plan,
-    setup: Setup,
     specs: Rc<[NiSpec]>,
     mut rng: Rng,
     defect: Option<Defect>,
@@ -74,7 +74,6 @@ fn begin<'m>(
         rules: Rules::new(&plan.rules, start),
         oracle: Oracle::new(plan.most_tries(), plan.profile == Profile::Seed),
         plan: plan.clone(),
-        setup,
         defect,
         specs,
     };
@@ -83,8 +82,9 @@ fn begin<'m>(
     World::new(beginning, plan.hosts.len() as u32, layer)
 }
 
-/// What the nodes' users go by.
-fn setup_of(plan: &Plan, seed: u64, rng: &mut Rng) -> Result<Setup, String> {
+/// Takes from the generator what a world of the other kind would draw. Multi-rail worlds once began with that,
+/// and a seed has to stay the run that it was.
+fn skip_draws(plan: &Plan, seed: u64, rng: &mut Rng) -> Result<(), PlanError> {
     let options = Options {
         seed,
         nodes: Some(plan.hosts.len() as u32),
@@ -97,12 +97,7 @@ fn setup_of(plan: &Plan, seed: u64, rng: &mut Rng) -> Result<Setup, String> {
         connections: None,
         faults: Some(crate::world::Plan::default()),
     };
-    let mut setup = Setup::draw(&options, rng).map_err(|error| error.to_string())?;
-    setup.timeout = Span::from_millis(u64::from(plan.timeout_ms));
-    // What no kind of fabric sends inline.
-    setup.config.immediate_max = 4096;
-    setup.frame = 4480;
-    Ok(setup)
+    Setup::draw(&options, rng).map(|_| ())
 }
 
 fn nets_of<'m>(plan: &Plan, specs: &[NiSpec], rng: &mut Rng, tally: &Tally) -> Networks<'m> {
@@ -145,7 +140,13 @@ impl<'m> World<'m> {
         let (number, recorder) = (place.incarnations + 1, place.recorder.clone());
         let window = MemoryWindow::new(ground.fabric, host);
         let far: Vec<u32> = self.all().filter(|&to| self.is_far(host, to)).collect();
-        let habits = Habits { far: far.clone(), ..self.layer.setup.habits(host) };
+        let habits = Habits {
+            nodes: self.hosts.len() as u32,
+            // What every kind of fabric sends inline, at most.
+            inline: max_immediate(4480).min(4096),
+            patience: self.layer.timeout().times(3),
+            far: far.clone(),
+        };
         let mut user = User::new(host, window, self.rng.fork(), habits);
         let mut rails = Vec::new();
         for it in self.layer.places(host) {
@@ -172,7 +173,7 @@ impl<'m> World<'m> {
             stats: Stats::default(),
             counts: Counts::default(),
             specs,
-            timeout: self.layer.setup.timeout,
+            timeout: self.layer.timeout(),
             memory: ground.fabric.oracle(),
             loans: BTreeMap::new(),
             work: BTreeMap::new(),

@@ -15,7 +15,6 @@ use crate::simulator::device::Pace;
 use crate::simulator::fail::Violation;
 use crate::simulator::layer::{Layer, Place};
 use crate::simulator::network::Network;
-use crate::world::setup::Setup;
 
 /// Who an interface is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +45,6 @@ pub(super) fn number_all(plan: &Plan) -> Vec<NiSpec> {
 pub struct Rails<'m> {
     pub(super) common: Common<'m>,
     pub(super) plan: Plan,
-    pub(super) setup: Setup,
     pub(super) defect: Option<Defect>,
     pub(super) specs: Rc<[NiSpec]>,
     pub(super) rules: Rules,
@@ -118,6 +116,13 @@ impl<'m> Layer<'m> for Rails<'m> {
 
     fn check(world: &mut World<'m>, host: u32) -> Result<(), Violation> {
         world.check(host)
+    }
+}
+
+impl Rails<'_> {
+    /// A message's whole time.
+    pub(super) fn timeout(&self) -> Span {
+        Span::from_millis(u64::from(self.plan.timeout_ms))
     }
 }
 

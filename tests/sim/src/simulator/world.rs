@@ -20,6 +20,9 @@ use crate::fabric::{Fabric, Mapping, Shape};
 use crate::node::Arena;
 use crate::rng::Rng;
 
+/// Bytes of each host's payload window.
+pub const WINDOW: u64 = 12 << 20;
+
 /// What lies under the world and outlives it.
 #[derive(Clone, Copy)]
 pub struct Ground<'m> {

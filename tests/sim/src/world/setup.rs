@@ -20,6 +20,7 @@ use crate::rng::Rng;
 use crate::simulator::device::Pace;
 use crate::simulator::plan::PlanError;
 use crate::simulator::user::Habits;
+use crate::simulator::world::WINDOW;
 
 /// Whether seeds draw pauses if they are not asked.
 const PAUSES: bool = false;
@@ -30,9 +31,6 @@ const RELIABLE: u64 = 0x5e1_0000_0000_0001;
 /// Tells the generator of connections that fail.
 const CONNECTIONS: u64 = 0xc0_0000_0000_0001;
 const AT_ONCE: u64 = 0x5e1_0000_0000_0002;
-
-/// Bytes of each node's payload window.
-pub const WINDOW: u64 = 12 << 20;
 
 /// Everything that a seed decides.
 #[derive(Clone, Debug)]
