@@ -2326,8 +2326,7 @@ enum lnd_error lnd_health_connected(struct lnd_health *health,
 				    uint64_t now);
 
 /**
- * lnd_health_connection_lost() - The connection to a peer's interface is lost. Health connects
- * again.
+ * lnd_health_connection_lost() - The connection to a peer's interface is lost: connect again.
  * @health: the object.
  * @peer_ni: the interface.
  * @now: the time.
@@ -2341,8 +2340,7 @@ enum lnd_error lnd_health_connection_lost(struct lnd_health *health,
 					  uint64_t now);
 
 /**
- * lnd_health_connection_settled() - A peer's interface is connected, or needs no connection any
- * longer.
+ * lnd_health_connection_settled() - A peer's interface is connected, or needs no connection.
  * @health: the object.
  * @peer_ni: the interface.
  *
@@ -2665,11 +2663,12 @@ enum lnd_error lnd_health_set_rules(struct lnd_health *health,
 				    uint32_t count);
 
 /**
- * lnd_health_journal_next() - Reads health's journal: which interface changed, when, on which
- * evidence.
+ * lnd_health_journal_next() - Reads the next entry of health's journal.
  * @health: the object.
  * @next: the number of the change to read, 0 at first; the number after it is written there.
  * @change: filled in; its size is set.
+ *
+ * An entry states which interface changed, when, and on which evidence.
  *
  * The journal keeps the number of changes in the configuration. A slow reader misses the oldest
  * changes, and detects it by the @number of the change.
@@ -2705,12 +2704,13 @@ enum lnd_error lnd_health_open(struct lnd_health *health,
 			       struct lnd_attempts *attempts);
 
 /**
- * lnd_health_bind() - Binds a message to a local interface, to its peer's, or to both, so that a
- * response takes the path of its request.
+ * lnd_health_bind() - Binds a message to a local interface, to its peer's, or to both.
  * @health: the object.
  * @attempts: the message, before its first lnd_health_begin().
  * @local: the local interface; all 0: any.
  * @peer_ni: the peer's interface; all 0: any.
+ *
+ * A response that is bound takes the path of its request.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
@@ -2741,14 +2741,15 @@ enum lnd_error lnd_health_begin(struct lnd_health *health,
 				struct lnd_path *path);
 
 /**
- * lnd_health_begin_near() - As lnd_health_begin(), and prefers interfaces near the message's
- * memory and CPUs.
+ * lnd_health_begin_near() - As lnd_health_begin(), and prefers near interfaces.
  * @health: the object.
  * @attempts: the message.
  * @distances: the distance of each local interface, by its @index.
  * @count: how many, 0 to 32; interfaces without an entry are near.
  * @now: the time.
  * @path: filled in; its size is set.
+ *
+ * Near interfaces are those near the message's memory and CPUs.
  *
  * Health, an operator's rules and earlier tries take precedence over distances.
  *
@@ -2791,9 +2792,11 @@ enum lnd_error lnd_health_next_try(const struct lnd_health *health,
 enum lnd_error lnd_prober_offer(struct lnd_health *health, uint32_t kinds);
 
 /**
- * lnd_prober_tried() - Reports a successful trial of the illegal read, over an endpoint made for
- * it: it ended with an access error and left both ends usable.
+ * lnd_prober_tried() - Reports a successful trial of the illegal read.
  * @health: the object.
+ *
+ * The trial ran over an endpoint made for it. It ended with an access error and left both ends
+ * usable.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
@@ -2828,10 +2831,11 @@ enum lnd_error lnd_prober_watch(struct lnd_health *health,
 enum lnd_error lnd_prober_unwatch(struct lnd_health *health, struct lnd_health_ni peer_ni);
 
 /**
- * lnd_prober_turn_on() - Turns on a kind of probe that is offered and is off by default: the NOOP,
- * which needs the peer's cooperation and one of its receive buffers.
+ * lnd_prober_turn_on() - Turns on the NOOP, which is offered and off by default.
  * @health: the object.
  * @kind: enum lnd_probe_kind.
+ *
+ * The NOOP needs the peer's cooperation and one of its receive buffers.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_UNSUPPORTED
@@ -2875,8 +2879,7 @@ enum lnd_error lnd_prober_state(struct lnd_health *health,
 				uint32_t urgent);
 
 /**
- * lnd_prober_migrating() - Reports that the transport moves a peer's interface to another path, or
- * has finished.
+ * lnd_prober_migrating() - Reports that a peer's interface moves to another path, or has moved.
  * @health: the object.
  * @peer_ni: the interface.
  * @migrating: 1: the move has begun, and the interface is not probed during it; 0: the move is
@@ -3054,12 +3057,13 @@ enum lnd_error lnd_health_set(struct lnd_health *health,
 			      uint64_t now);
 
 /**
- * lnd_health_received() - Reports that a message came from a peer's interface: the interface is
- * up.
+ * lnd_health_received() - Reports that a message came from a peer's interface.
  * @health: the object.
  * @peer_ni: the peer's interface.
  * @local: the local interface; all 0 if it is not known.
  * @now: the time.
+ *
+ * The interface is then up.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
@@ -3109,12 +3113,13 @@ enum lnd_error lnd_health_counter(const struct lnd_health *health,
 				  uint64_t *value);
 
 /**
- * lnd_tracker_sent() - Reports a try of a message that wants an answer. The wait begins with the
- * first try.
+ * lnd_tracker_sent() - Reports a try of a message that wants an answer.
  * @tracker: the wait. Before the first try @size is set, and the rest is 0.
  * @path: the path of this try.
  * @now: the time.
  * @timeout: ns from the first try within which the answer is due.
+ *
+ * The wait begins with the first try.
  *
  * A later try changes the path, but not the time.
  *
@@ -3128,9 +3133,10 @@ enum lnd_error lnd_tracker_sent(struct lnd_tracker *tracker,
 				uint64_t timeout);
 
 /**
- * lnd_tracker_end() - Ends the wait: the answer arrived, the message could not be sent, or the
- * answer is no longer needed.
+ * lnd_tracker_end() - Ends the wait: the answer arrived, or is not awaited any more.
  * @tracker: the wait.
+ *
+ * Call it also if the message could not be sent.
  *
  * Only the first end counts. A late answer gets LND_E_STALE; count it and drop it.
  *
@@ -3282,7 +3288,7 @@ enum lnd_error lnd_frame_in(struct lnd_ni *ni,
 enum lnd_error lnd_sent(struct lnd_ni *ni, struct lnd_message message, uint32_t how, uint64_t now);
 
 /**
- * lnd_motion_name() - The name of a constant of enum lnd_motion, as the header spells it.
+ * lnd_motion_name() - The name of a constant of enum lnd_motion.
  * @value: enum lnd_motion, or any number.
  *
  * Context: any.
@@ -3291,7 +3297,7 @@ enum lnd_error lnd_sent(struct lnd_ni *ni, struct lnd_message message, uint32_t 
 const char *lnd_motion_name(uint32_t value);
 
 /**
- * lnd_post_name() - The name of a constant of enum lnd_post, as the header spells it.
+ * lnd_post_name() - The name of a constant of enum lnd_post.
  * @value: enum lnd_post, or any number.
  *
  * Context: any.
@@ -3300,7 +3306,7 @@ const char *lnd_motion_name(uint32_t value);
 const char *lnd_post_name(uint32_t value);
 
 /**
- * lnd_returned_name() - The name of a constant of enum lnd_returned, as the header spells it.
+ * lnd_returned_name() - The name of a constant of enum lnd_returned.
  * @value: enum lnd_returned, or any number.
  *
  * Context: any.
@@ -3309,7 +3315,7 @@ const char *lnd_post_name(uint32_t value);
 const char *lnd_returned_name(uint32_t value);
 
 /**
- * lnd_send_name() - The name of a constant of enum lnd_send, as the header spells it.
+ * lnd_send_name() - The name of a constant of enum lnd_send.
  * @value: enum lnd_send, or any number.
  *
  * Context: any.
@@ -3318,7 +3324,7 @@ const char *lnd_returned_name(uint32_t value);
 const char *lnd_send_name(uint32_t value);
 
 /**
- * lnd_profile_name() - The name of a constant of enum lnd_profile, as the header spells it.
+ * lnd_profile_name() - The name of a constant of enum lnd_profile.
  * @value: enum lnd_profile, or any number.
  *
  * Context: any.
@@ -3327,7 +3333,7 @@ const char *lnd_send_name(uint32_t value);
 const char *lnd_profile_name(uint32_t value);
 
 /**
- * lnd_next_name() - The name of a constant of enum lnd_next, as the header spells it.
+ * lnd_next_name() - The name of a constant of enum lnd_next.
  * @value: enum lnd_next, or any number.
  *
  * Context: any.
@@ -3336,7 +3342,7 @@ const char *lnd_profile_name(uint32_t value);
 const char *lnd_next_name(uint32_t value);
 
 /**
- * lnd_why_ended_name() - The name of a constant of enum lnd_why_ended, as the header spells it.
+ * lnd_why_ended_name() - The name of a constant of enum lnd_why_ended.
  * @value: enum lnd_why_ended, or any number.
  *
  * Context: any.
@@ -3345,7 +3351,7 @@ const char *lnd_next_name(uint32_t value);
 const char *lnd_why_ended_name(uint32_t value);
 
 /**
- * lnd_object_name() - The name of a constant of enum lnd_object, as the header spells it.
+ * lnd_object_name() - The name of a constant of enum lnd_object.
  * @value: enum lnd_object, or any number.
  *
  * Context: any.
@@ -3354,7 +3360,7 @@ const char *lnd_why_ended_name(uint32_t value);
 const char *lnd_object_name(uint32_t value);
 
 /**
- * lnd_action_kind_name() - The name of a constant of enum lnd_action_kind, as the header spells it.
+ * lnd_action_kind_name() - The name of a constant of enum lnd_action_kind.
  * @value: enum lnd_action_kind, or any number.
  *
  * Context: any.
@@ -3363,7 +3369,7 @@ const char *lnd_object_name(uint32_t value);
 const char *lnd_action_kind_name(uint32_t value);
 
 /**
- * lnd_connected_name() - The name of a constant of enum lnd_connected, as the header spells it.
+ * lnd_connected_name() - The name of a constant of enum lnd_connected.
  * @value: enum lnd_connected, or any number.
  *
  * Context: any.
@@ -3372,7 +3378,7 @@ const char *lnd_action_kind_name(uint32_t value);
 const char *lnd_connected_name(uint32_t value);
 
 /**
- * lnd_connection_name() - The name of a constant of enum lnd_connection, as the header spells it.
+ * lnd_connection_name() - The name of a constant of enum lnd_connection.
  * @value: enum lnd_connection, or any number.
  *
  * Context: any.
@@ -3381,7 +3387,7 @@ const char *lnd_connected_name(uint32_t value);
 const char *lnd_connection_name(uint32_t value);
 
 /**
- * lnd_window_check_name() - The name of a constant of enum lnd_window_check, as the header spells it.
+ * lnd_window_check_name() - The name of a constant of enum lnd_window_check.
  * @value: enum lnd_window_check, or any number.
  *
  * Context: any.
@@ -3390,7 +3396,7 @@ const char *lnd_connection_name(uint32_t value);
 const char *lnd_window_check_name(uint32_t value);
 
 /**
- * lnd_rule_kind_name() - The name of a constant of enum lnd_rule_kind, as the header spells it.
+ * lnd_rule_kind_name() - The name of a constant of enum lnd_rule_kind.
  * @value: enum lnd_rule_kind, or any number.
  *
  * Context: any.
@@ -3399,7 +3405,7 @@ const char *lnd_window_check_name(uint32_t value);
 const char *lnd_rule_kind_name(uint32_t value);
 
 /**
- * lnd_evidence_name() - The name of a constant of enum lnd_evidence, as the header spells it.
+ * lnd_evidence_name() - The name of a constant of enum lnd_evidence.
  * @value: enum lnd_evidence, or any number.
  *
  * Context: any.
@@ -3408,7 +3414,7 @@ const char *lnd_rule_kind_name(uint32_t value);
 const char *lnd_evidence_name(uint32_t value);
 
 /**
- * lnd_probe_kind_name() - The name of a constant of enum lnd_probe_kind, as the header spells it.
+ * lnd_probe_kind_name() - The name of a constant of enum lnd_probe_kind.
  * @value: enum lnd_probe_kind, or any number.
  *
  * Context: any.
@@ -3417,7 +3423,7 @@ const char *lnd_evidence_name(uint32_t value);
 const char *lnd_probe_kind_name(uint32_t value);
 
 /**
- * lnd_probe_end_name() - The name of a constant of enum lnd_probe_end, as the header spells it.
+ * lnd_probe_end_name() - The name of a constant of enum lnd_probe_end.
  * @value: enum lnd_probe_end, or any number.
  *
  * Context: any.
@@ -3426,7 +3432,7 @@ const char *lnd_probe_kind_name(uint32_t value);
 const char *lnd_probe_end_name(uint32_t value);
 
 /**
- * lnd_finding_name() - The name of a constant of enum lnd_finding, as the header spells it.
+ * lnd_finding_name() - The name of a constant of enum lnd_finding.
  * @value: enum lnd_finding, or any number.
  *
  * Context: any.
@@ -3435,7 +3441,7 @@ const char *lnd_probe_end_name(uint32_t value);
 const char *lnd_finding_name(uint32_t value);
 
 /**
- * lnd_tracker_state_name() - The name of a constant of enum lnd_tracker_state, as the header spells it.
+ * lnd_tracker_state_name() - The name of a constant of enum lnd_tracker_state.
  * @value: enum lnd_tracker_state, or any number.
  *
  * Context: any.
@@ -3444,7 +3450,7 @@ const char *lnd_finding_name(uint32_t value);
 const char *lnd_tracker_state_name(uint32_t value);
 
 /**
- * lnd_peer_state_name() - The name of a constant of enum lnd_peer_state, as the header spells it.
+ * lnd_peer_state_name() - The name of a constant of enum lnd_peer_state.
  * @value: enum lnd_peer_state, or any number.
  *
  * Context: any.
@@ -3453,7 +3459,7 @@ const char *lnd_tracker_state_name(uint32_t value);
 const char *lnd_peer_state_name(uint32_t value);
 
 /**
- * lnd_link_state_name() - The name of a constant of enum lnd_link_state, as the header spells it.
+ * lnd_link_state_name() - The name of a constant of enum lnd_link_state.
  * @value: enum lnd_link_state, or any number.
  *
  * Context: any.
@@ -3462,7 +3468,7 @@ const char *lnd_peer_state_name(uint32_t value);
 const char *lnd_link_state_name(uint32_t value);
 
 /**
- * lnd_event_kind_name() - The name of a constant of enum lnd_event_kind, as the header spells it.
+ * lnd_event_kind_name() - The name of a constant of enum lnd_event_kind.
  * @value: enum lnd_event_kind, or any number.
  *
  * Context: any.
@@ -3471,7 +3477,7 @@ const char *lnd_link_state_name(uint32_t value);
 const char *lnd_event_kind_name(uint32_t value);
 
 /**
- * lnd_trace_kind_name() - The name of a constant of enum lnd_trace_kind, as the header spells it.
+ * lnd_trace_kind_name() - The name of a constant of enum lnd_trace_kind.
  * @value: enum lnd_trace_kind, or any number.
  *
  * Context: any.
@@ -3480,7 +3486,7 @@ const char *lnd_event_kind_name(uint32_t value);
 const char *lnd_trace_kind_name(uint32_t value);
 
 /**
- * lnd_run_state_name() - The name of a constant of enum lnd_run_state, as the header spells it.
+ * lnd_run_state_name() - The name of a constant of enum lnd_run_state.
  * @value: enum lnd_run_state, or any number.
  *
  * Context: any.
@@ -3489,7 +3495,7 @@ const char *lnd_trace_kind_name(uint32_t value);
 const char *lnd_run_state_name(uint32_t value);
 
 /**
- * lnd_blocker_kind_name() - The name of a constant of enum lnd_blocker_kind, as the header spells it.
+ * lnd_blocker_kind_name() - The name of a constant of enum lnd_blocker_kind.
  * @value: enum lnd_blocker_kind, or any number.
  *
  * Context: any.
@@ -3498,7 +3504,7 @@ const char *lnd_run_state_name(uint32_t value);
 const char *lnd_blocker_kind_name(uint32_t value);
 
 /**
- * lnd_dump_what_name() - The name of a constant of enum lnd_dump_what, as the header spells it.
+ * lnd_dump_what_name() - The name of a constant of enum lnd_dump_what.
  * @value: enum lnd_dump_what, or any number.
  *
  * Context: any.
@@ -3507,7 +3513,7 @@ const char *lnd_blocker_kind_name(uint32_t value);
 const char *lnd_dump_what_name(uint32_t value);
 
 /**
- * lnd_context_name() - The name of a constant of enum lnd_context, as the header spells it.
+ * lnd_context_name() - The name of a constant of enum lnd_context.
  * @value: enum lnd_context, or any number.
  *
  * Context: any.
@@ -3516,7 +3522,7 @@ const char *lnd_dump_what_name(uint32_t value);
 const char *lnd_context_name(uint32_t value);
 
 /**
- * lnd_lane_name() - The name of a constant of enum lnd_lane, as the header spells it.
+ * lnd_lane_name() - The name of a constant of enum lnd_lane.
  * @value: enum lnd_lane, or any number.
  *
  * Context: any.
@@ -3525,7 +3531,7 @@ const char *lnd_context_name(uint32_t value);
 const char *lnd_lane_name(uint32_t value);
 
 /**
- * lnd_role_name() - The name of a constant of enum lnd_role, as the header spells it.
+ * lnd_role_name() - The name of a constant of enum lnd_role.
  * @value: enum lnd_role, or any number.
  *
  * Context: any.
@@ -3534,7 +3540,7 @@ const char *lnd_lane_name(uint32_t value);
 const char *lnd_role_name(uint32_t value);
 
 /**
- * lnd_health_class_name() - The name of a constant of enum lnd_health_class, as the header spells it.
+ * lnd_health_class_name() - The name of a constant of enum lnd_health_class.
  * @value: enum lnd_health_class, or any number.
  *
  * Context: any.
@@ -3543,7 +3549,7 @@ const char *lnd_role_name(uint32_t value);
 const char *lnd_health_class_name(uint32_t value);
 
 /**
- * lnd_delivery_name() - The name of a constant of enum lnd_delivery, as the header spells it.
+ * lnd_delivery_name() - The name of a constant of enum lnd_delivery.
  * @value: enum lnd_delivery, or any number.
  *
  * Context: any.
@@ -3552,7 +3558,7 @@ const char *lnd_health_class_name(uint32_t value);
 const char *lnd_delivery_name(uint32_t value);
 
 /**
- * lnd_cause_name() - The name of a constant of enum lnd_cause, as the header spells it.
+ * lnd_cause_name() - The name of a constant of enum lnd_cause.
  * @value: enum lnd_cause, or any number.
  *
  * Context: any.
@@ -3561,7 +3567,7 @@ const char *lnd_delivery_name(uint32_t value);
 const char *lnd_cause_name(uint32_t value);
 
 /**
- * lnd_place_name() - The name of a constant of enum lnd_place, as the header spells it.
+ * lnd_place_name() - The name of a constant of enum lnd_place.
  * @value: enum lnd_place, or any number.
  *
  * Context: any.
@@ -3570,7 +3576,7 @@ const char *lnd_cause_name(uint32_t value);
 const char *lnd_place_name(uint32_t value);
 
 /**
- * lnd_kind_name() - The name of a constant of enum lnd_kind, as the header spells it.
+ * lnd_kind_name() - The name of a constant of enum lnd_kind.
  * @value: enum lnd_kind, or any number.
  *
  * Context: any.
@@ -3579,7 +3585,7 @@ const char *lnd_place_name(uint32_t value);
 const char *lnd_kind_name(uint32_t value);
 
 /**
- * lnd_request_kind_name() - The name of a constant of enum lnd_request_kind, as the header spells it.
+ * lnd_request_kind_name() - The name of a constant of enum lnd_request_kind.
  * @value: enum lnd_request_kind, or any number.
  *
  * Context: any.
@@ -3588,7 +3594,7 @@ const char *lnd_kind_name(uint32_t value);
 const char *lnd_request_kind_name(uint32_t value);
 
 /**
- * lnd_nak_reason_name() - The name of a constant of enum lnd_nak_reason, as the header spells it.
+ * lnd_nak_reason_name() - The name of a constant of enum lnd_nak_reason.
  * @value: enum lnd_nak_reason, or any number.
  *
  * Context: any.
@@ -3597,7 +3603,7 @@ const char *lnd_request_kind_name(uint32_t value);
 const char *lnd_nak_reason_name(uint32_t value);
 
 /**
- * lnd_sent_how_name() - The name of a constant of enum lnd_sent_how, as the header spells it.
+ * lnd_sent_how_name() - The name of a constant of enum lnd_sent_how.
  * @value: enum lnd_sent_how, or any number.
  *
  * Context: any.
@@ -3606,7 +3612,7 @@ const char *lnd_nak_reason_name(uint32_t value);
 const char *lnd_sent_how_name(uint32_t value);
 
 /**
- * lnd_policy_name() - The name of a constant of enum lnd_policy, as the header spells it.
+ * lnd_policy_name() - The name of a constant of enum lnd_policy.
  * @value: enum lnd_policy, or any number.
  *
  * Context: any.

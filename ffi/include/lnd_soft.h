@@ -415,13 +415,14 @@ enum lnd_error lnd_soft_link_get(const struct lnd_soft_fabric *fabric,
 			    struct lnd_soft_link *into);
 
 /**
- * lnd_soft_link_set() - Pulls a link's cable, or puts it back. Without the cable the link's clock
- * stops, with everything in flight.
+ * lnd_soft_link_set() - Pulls a link's cable, or puts it back.
  * @fabric: the fabric.
  * @node: any node that was prepared.
  * @link: the link.
  * @up: 0 or 1.
  * @ring: where the set of nodes to ring is written (the node itself), or NULL.
+ *
+ * Without the cable the link's clock stops, with everything in flight.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT, LND_E_LINK, LND_E_RING.
@@ -566,9 +567,10 @@ enum lnd_error lnd_soft_join(void *mem,
 			struct lnd_soft_node **node);
 
 /**
- * lnd_soft_prepare() - Formats the node's link memories and mailboxes, once no peer's engine reads
- * the memory of its former incarnation.
+ * lnd_soft_prepare() - Formats the node's link memories and mailboxes.
  * @node: the node.
+ *
+ * No peer's engine may read the memory of its former incarnation any more.
  *
  * Context: thread.
  * Return: LND_OK; LND_E_WAIT (not yet: call again a millisecond later); LND_E_NULL, LND_E_ALIGN,
@@ -601,11 +603,12 @@ enum lnd_error lnd_soft_announce(struct lnd_soft_node *node, uint64_t *ring);
 uint32_t lnd_soft_is_alive(struct lnd_soft_node *node);
 
 /**
- * lnd_soft_leave() - Leaves in good order, or gives up joining. The object's memory is the
- * caller's again.
+ * lnd_soft_leave() - Leaves in good order, or gives up joining.
  * @node: the node. Its NI is destroyed, its engines are stopped and no longer stepped, and no
  *        other call of it is under way or follows.
  * @ring: where the set of nodes to ring is written, or NULL.
+ *
+ * The object's memory is the caller's again.
  *
  * Context: thread.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY (a call is under way).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Upper bounds of sizes, for memory that a program reserves when it is compiled. `LND_NI_BYTES` and
-//! `LND_RING_BYTES` in the header are made of them; lnd_ni_size() and lnd_ring_size() are exact.
+//! Upper bounds of sizes, for memory that a program reserves when it is compiled. `LND_NI_BYTES`
+//! and `LND_RING_BYTES` in the header are made of them; lnd_ni_size() and lnd_ring_size() are
+//! exact.
 
 /// Bytes of an NI that do not depend on the sizes of its tables, at most.
 pub const LND_NI_FIXED: u32 = 10_240;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! How a node joins a fabric and leaves it.
 //!
-//! 1. [`SoftFabric::claim`]: takes the node's entry, by one exchange, if it is absent or dead. What the
-//!    former incarnation held of other nodes is released, and its links stop.
+//! 1. [`SoftFabric::claim`]: takes the node's entry, by one exchange, if it is absent or dead. What
+//!    the former incarnation held of other nodes is released, and its links stop.
 //! 2. [`Joining::finish`]: formats link memories and own mailboxes, once no peer's engine reads the
 //!    former incarnation's memory. A damaged mailbox keeps no node out (see [`SoftFabric::claim`]).
 //! 3. [`Membership::announce`]: from now on the node counts as alive.

@@ -207,8 +207,7 @@ pub unsafe extern "C" fn lnd_health_connected(
     outcome(given!(lnd_health::with(health, connected)))
 }
 
-/// lnd_health_connection_lost() - The connection to a peer's interface is lost. Health connects
-/// again.
+/// lnd_health_connection_lost() - The connection to a peer's interface is lost: connect again.
 /// @health: the object.
 /// @peer_ni: the interface.
 /// @now: the time.
@@ -230,8 +229,7 @@ pub unsafe extern "C" fn lnd_health_connection_lost(
     outcome(given!(lnd_health::with(health, lost)))
 }
 
-/// lnd_health_connection_settled() - A peer's interface is connected, or needs no connection any
-/// longer.
+/// lnd_health_connection_settled() - A peer's interface is connected, or needs no connection.
 /// @health: the object.
 /// @peer_ni: the interface.
 ///

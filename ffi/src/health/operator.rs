@@ -174,11 +174,12 @@ pub unsafe extern "C" fn lnd_health_set_rules(
     outcome(given!(lnd_health::with(health, set)))
 }
 
-/// lnd_health_journal_next() - Reads health's journal: which interface changed, when, on which
-/// evidence.
+/// lnd_health_journal_next() - Reads the next entry of health's journal.
 /// @health: the object.
 /// @next: the number of the change to read, 0 at first; the number after it is written there.
 /// @change: filled in; its size is set.
+///
+/// An entry states which interface changed, when, and on which evidence.
 ///
 /// The journal keeps the number of changes in the configuration. A slow reader misses the oldest
 /// changes, and detects it by the @number of the change.

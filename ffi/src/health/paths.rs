@@ -68,12 +68,13 @@ pub unsafe extern "C" fn lnd_health_open(
     outcome(given!(lnd_health::with(health, open)))
 }
 
-/// lnd_health_bind() - Binds a message to a local interface, to its peer's, or to both, so that a
-/// response takes the path of its request.
+/// lnd_health_bind() - Binds a message to a local interface, to its peer's, or to both.
 /// @health: the object.
 /// @attempts: the message, before its first lnd_health_begin().
 /// @local: the local interface; all 0: any.
 /// @peer_ni: the peer's interface; all 0: any.
+///
+/// A response that is bound takes the path of its request.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
@@ -132,14 +133,15 @@ pub unsafe extern "C" fn lnd_health_begin(
     outcome(given!(lnd_health::with(health, begin)))
 }
 
-/// lnd_health_begin_near() - As lnd_health_begin(), and prefers interfaces near the message's
-/// memory and CPUs.
+/// lnd_health_begin_near() - As lnd_health_begin(), and prefers near interfaces.
 /// @health: the object.
 /// @attempts: the message.
 /// @distances: the distance of each local interface, by its @index.
 /// @count: how many, 0 to 32; interfaces without an entry are near.
 /// @now: the time.
 /// @path: filled in; its size is set.
+///
+/// Near interfaces are those near the message's memory and CPUs.
 ///
 /// Health, an operator's rules and earlier tries take precedence over distances.
 ///

@@ -40,9 +40,11 @@ pub unsafe extern "C" fn lnd_prober_offer(health: *mut lnd_health, kinds: u32) -
     outcome(given!(lnd_health::with(health, offer)))
 }
 
-/// lnd_prober_tried() - Reports a successful trial of the illegal read, over an endpoint made for
-/// it: it ended with an access error and left both ends usable.
+/// lnd_prober_tried() - Reports a successful trial of the illegal read.
 /// @health: the object.
+///
+/// The trial ran over an endpoint made for it. It ended with an access error and left both ends
+/// usable.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
@@ -99,10 +101,11 @@ pub unsafe extern "C" fn lnd_prober_unwatch(
     outcome(given!(lnd_health::with(health, unwatch)))
 }
 
-/// lnd_prober_turn_on() - Turns on a kind of probe that is offered and is off by default: the NOOP,
-/// which needs the peer's cooperation and one of its receive buffers.
+/// lnd_prober_turn_on() - Turns on the NOOP, which is offered and off by default.
 /// @health: the object.
 /// @kind: enum lnd_probe_kind.
+///
+/// The NOOP needs the peer's cooperation and one of its receive buffers.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_UNSUPPORTED
@@ -178,8 +181,7 @@ pub unsafe extern "C" fn lnd_prober_state(
     outcome(given!(lnd_health::with(health, state)))
 }
 
-/// lnd_prober_migrating() - Reports that the transport moves a peer's interface to another path, or
-/// has finished.
+/// lnd_prober_migrating() - Reports that a peer's interface moves to another path, or has moved.
 /// @health: the object.
 /// @peer_ni: the interface.
 /// @migrating: 1: the move has begun, and the interface is not probed during it; 0: the move is

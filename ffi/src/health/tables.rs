@@ -204,12 +204,13 @@ pub unsafe extern "C" fn lnd_health_set(
     outcome(given!(lnd_health::with(health, set)))
 }
 
-/// lnd_health_received() - Reports that a message came from a peer's interface: the interface is
-/// up.
+/// lnd_health_received() - Reports that a message came from a peer's interface.
 /// @health: the object.
 /// @peer_ni: the peer's interface.
 /// @local: the local interface; all 0 if it is not known.
 /// @now: the time.
+///
+/// The interface is then up.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,

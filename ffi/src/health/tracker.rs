@@ -14,12 +14,13 @@ const OFF: u32 = lnd_tracker_state::LND_TRACKER_OFF as u32;
 const WAITING: u32 = lnd_tracker_state::LND_TRACKER_WAITING as u32;
 const ENDED: u32 = lnd_tracker_state::LND_TRACKER_ENDED as u32;
 
-/// lnd_tracker_sent() - Reports a try of a message that wants an answer. The wait begins with the
-/// first try.
+/// lnd_tracker_sent() - Reports a try of a message that wants an answer.
 /// @tracker: the wait. Before the first try @size is set, and the rest is 0.
 /// @path: the path of this try.
 /// @now: the time.
 /// @timeout: ns from the first try within which the answer is due.
+///
+/// The wait begins with the first try.
 ///
 /// A later try changes the path, but not the time.
 ///
@@ -51,9 +52,10 @@ pub unsafe extern "C" fn lnd_tracker_sent(
     outcome(sent())
 }
 
-/// lnd_tracker_end() - Ends the wait: the answer arrived, the message could not be sent, or the
-/// answer is no longer needed.
+/// lnd_tracker_end() - Ends the wait: the answer arrived, or is not awaited any more.
 /// @tracker: the wait.
+///
+/// Call it also if the message could not be sent.
 ///
 /// Only the first end counts. A late answer gets LND_E_STALE; count it and drop it.
 ///

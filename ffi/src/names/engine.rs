@@ -6,7 +6,7 @@ use core::ffi::c_char;
 use super::name_of;
 use crate::abi::{lnd_motion, lnd_post, lnd_returned, lnd_send};
 
-/// lnd_motion_name() - The name of a constant of enum lnd_motion, as the header spells it.
+/// lnd_motion_name() - The name of a constant of enum lnd_motion.
 /// @value: enum lnd_motion, or any number.
 ///
 /// Context: any.
@@ -16,7 +16,7 @@ pub extern "C" fn lnd_motion_name(value: u32) -> *const c_char {
     name_of!(value, lnd_motion: LND_MOTION_STAGE LND_MOTION_PULL)
 }
 
-/// lnd_post_name() - The name of a constant of enum lnd_post, as the header spells it.
+/// lnd_post_name() - The name of a constant of enum lnd_post.
 /// @value: enum lnd_post, or any number.
 ///
 /// Context: any.
@@ -26,7 +26,7 @@ pub extern "C" fn lnd_post_name(value: u32) -> *const c_char {
     name_of!(value, lnd_post: LND_POST_DONE LND_POST_INVALID LND_POST_FULL LND_POST_GONE)
 }
 
-/// lnd_returned_name() - The name of a constant of enum lnd_returned, as the header spells it.
+/// lnd_returned_name() - The name of a constant of enum lnd_returned.
 /// @value: enum lnd_returned, or any number.
 ///
 /// Context: any.
@@ -37,7 +37,7 @@ pub extern "C" fn lnd_returned_name(value: u32) -> *const c_char {
         LND_RETURNED_UNKNOWN)
 }
 
-/// lnd_send_name() - The name of a constant of enum lnd_send, as the header spells it.
+/// lnd_send_name() - The name of a constant of enum lnd_send.
 /// @value: enum lnd_send, or any number.
 ///
 /// Context: any.

@@ -9,7 +9,7 @@ use crate::abi::{
     lnd_profile, lnd_rule_kind, lnd_why_ended, lnd_window_check,
 };
 
-/// lnd_profile_name() - The name of a constant of enum lnd_profile, as the header spells it.
+/// lnd_profile_name() - The name of a constant of enum lnd_profile.
 /// @value: enum lnd_profile, or any number.
 ///
 /// Context: any.
@@ -19,7 +19,7 @@ pub extern "C" fn lnd_profile_name(value: u32) -> *const c_char {
     name_of!(value, lnd_profile: LND_PROFILE_SEED LND_PROFILE_LNET)
 }
 
-/// lnd_next_name() - The name of a constant of enum lnd_next, as the header spells it.
+/// lnd_next_name() - The name of a constant of enum lnd_next.
 /// @value: enum lnd_next, or any number.
 ///
 /// Context: any.
@@ -29,7 +29,7 @@ pub extern "C" fn lnd_next_name(value: u32) -> *const c_char {
     name_of!(value, lnd_next: LND_NEXT_ENDED LND_NEXT_AGAIN LND_NEXT_LATER)
 }
 
-/// lnd_why_ended_name() - The name of a constant of enum lnd_why_ended, as the header spells it.
+/// lnd_why_ended_name() - The name of a constant of enum lnd_why_ended.
 /// @value: enum lnd_why_ended, or any number.
 ///
 /// Context: any.
@@ -40,7 +40,7 @@ pub extern "C" fn lnd_why_ended_name(value: u32) -> *const c_char {
         LND_WHY_MAY_HAVE_ARRIVED LND_WHY_TRIES LND_WHY_DEADLINE LND_WHY_NO_PATH)
 }
 
-/// lnd_object_name() - The name of a constant of enum lnd_object, as the header spells it.
+/// lnd_object_name() - The name of a constant of enum lnd_object.
 /// @value: enum lnd_object, or any number.
 ///
 /// Context: any.
@@ -50,7 +50,7 @@ pub extern "C" fn lnd_object_name(value: u32) -> *const c_char {
     name_of!(value, lnd_object: LND_OBJECT_LOCAL LND_OBJECT_PEER_NI)
 }
 
-/// lnd_action_kind_name() - The name of a constant of enum lnd_action_kind, as the header spells it.
+/// lnd_action_kind_name() - The name of a constant of enum lnd_action_kind.
 /// @value: enum lnd_action_kind, or any number.
 ///
 /// Context: any.
@@ -60,7 +60,7 @@ pub extern "C" fn lnd_action_kind_name(value: u32) -> *const c_char {
     name_of!(value, lnd_action_kind: LND_ACTION_PING LND_ACTION_PROBE LND_ACTION_CONNECT)
 }
 
-/// lnd_connected_name() - The name of a constant of enum lnd_connected, as the header spells it.
+/// lnd_connected_name() - The name of a constant of enum lnd_connected.
 /// @value: enum lnd_connected, or any number.
 ///
 /// Context: any.
@@ -70,7 +70,7 @@ pub extern "C" fn lnd_connected_name(value: u32) -> *const c_char {
     name_of!(value, lnd_connected: LND_CONNECTED LND_CONNECT_FAILED LND_CONNECT_REFUSED)
 }
 
-/// lnd_connection_name() - The name of a constant of enum lnd_connection, as the header spells it.
+/// lnd_connection_name() - The name of a constant of enum lnd_connection.
 /// @value: enum lnd_connection, or any number.
 ///
 /// Context: any.
@@ -81,7 +81,7 @@ pub extern "C" fn lnd_connection_name(value: u32) -> *const c_char {
         LND_CONNECTION_REFUSED)
 }
 
-/// lnd_window_check_name() - The name of a constant of enum lnd_window_check, as the header spells it.
+/// lnd_window_check_name() - The name of a constant of enum lnd_window_check.
 /// @value: enum lnd_window_check, or any number.
 ///
 /// Context: any.
@@ -92,7 +92,7 @@ pub extern "C" fn lnd_window_check_name(value: u32) -> *const c_char {
         LND_WINDOW_OUTSIDE LND_WINDOW_STALE)
 }
 
-/// lnd_rule_kind_name() - The name of a constant of enum lnd_rule_kind, as the header spells it.
+/// lnd_rule_kind_name() - The name of a constant of enum lnd_rule_kind.
 /// @value: enum lnd_rule_kind, or any number.
 ///
 /// Context: any.
@@ -102,7 +102,7 @@ pub extern "C" fn lnd_rule_kind_name(value: u32) -> *const c_char {
     name_of!(value, lnd_rule_kind: LND_RULE_NETWORK LND_RULE_NID LND_RULE_PAIR LND_RULE_GATEWAY)
 }
 
-/// lnd_evidence_name() - The name of a constant of enum lnd_evidence, as the header spells it.
+/// lnd_evidence_name() - The name of a constant of enum lnd_evidence.
 /// @value: enum lnd_evidence, or any number.
 ///
 /// Context: any.

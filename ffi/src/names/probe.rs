@@ -6,7 +6,7 @@ use core::ffi::c_char;
 use super::name_of;
 use crate::abi::{lnd_finding, lnd_probe_end, lnd_probe_kind, lnd_tracker_state};
 
-/// lnd_probe_kind_name() - The name of a constant of enum lnd_probe_kind, as the header spells it.
+/// lnd_probe_kind_name() - The name of a constant of enum lnd_probe_kind.
 /// @value: enum lnd_probe_kind, or any number.
 ///
 /// Context: any.
@@ -17,7 +17,7 @@ pub extern "C" fn lnd_probe_kind_name(value: u32) -> *const c_char {
         LND_PROBE_PUBLISHED_WORD LND_PROBE_NOOP)
 }
 
-/// lnd_probe_end_name() - The name of a constant of enum lnd_probe_end, as the header spells it.
+/// lnd_probe_end_name() - The name of a constant of enum lnd_probe_end.
 /// @value: enum lnd_probe_end, or any number.
 ///
 /// Context: any.
@@ -28,7 +28,7 @@ pub extern "C" fn lnd_probe_end_name(value: u32) -> *const c_char {
         LND_PROBE_RETRY_EXCEEDED LND_PROBE_OTHER)
 }
 
-/// lnd_finding_name() - The name of a constant of enum lnd_finding, as the header spells it.
+/// lnd_finding_name() - The name of a constant of enum lnd_finding.
 /// @value: enum lnd_finding, or any number.
 ///
 /// Context: any.
@@ -39,7 +39,7 @@ pub extern "C" fn lnd_finding_name(value: u32) -> *const c_char {
         LND_FINDING_CLEAN_UP)
 }
 
-/// lnd_tracker_state_name() - The name of a constant of enum lnd_tracker_state, as the header spells it.
+/// lnd_tracker_state_name() - The name of a constant of enum lnd_tracker_state.
 /// @value: enum lnd_tracker_state, or any number.
 ///
 /// Context: any.

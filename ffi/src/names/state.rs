@@ -9,7 +9,7 @@ use crate::abi::{
     lnd_peer_state, lnd_run_state, lnd_trace_kind,
 };
 
-/// lnd_peer_state_name() - The name of a constant of enum lnd_peer_state, as the header spells it.
+/// lnd_peer_state_name() - The name of a constant of enum lnd_peer_state.
 /// @value: enum lnd_peer_state, or any number.
 ///
 /// Context: any.
@@ -20,7 +20,7 @@ pub extern "C" fn lnd_peer_state_name(value: u32) -> *const c_char {
         LND_PEER_DOWN)
 }
 
-/// lnd_link_state_name() - The name of a constant of enum lnd_link_state, as the header spells it.
+/// lnd_link_state_name() - The name of a constant of enum lnd_link_state.
 /// @value: enum lnd_link_state, or any number.
 ///
 /// Context: any.
@@ -31,7 +31,7 @@ pub extern "C" fn lnd_link_state_name(value: u32) -> *const c_char {
         LND_LINK_RECLAIMING LND_LINK_DOWN LND_LINK_FAILED)
 }
 
-/// lnd_event_kind_name() - The name of a constant of enum lnd_event_kind, as the header spells it.
+/// lnd_event_kind_name() - The name of a constant of enum lnd_event_kind.
 /// @value: enum lnd_event_kind, or any number.
 ///
 /// Context: any.
@@ -42,7 +42,7 @@ pub extern "C" fn lnd_event_kind_name(value: u32) -> *const c_char {
         LND_EVENT_CONNECTION)
 }
 
-/// lnd_trace_kind_name() - The name of a constant of enum lnd_trace_kind, as the header spells it.
+/// lnd_trace_kind_name() - The name of a constant of enum lnd_trace_kind.
 /// @value: enum lnd_trace_kind, or any number.
 ///
 /// Context: any.
@@ -55,7 +55,7 @@ pub extern "C" fn lnd_trace_kind_name(value: u32) -> *const c_char {
         LND_TRACE_CONNECTION)
 }
 
-/// lnd_run_state_name() - The name of a constant of enum lnd_run_state, as the header spells it.
+/// lnd_run_state_name() - The name of a constant of enum lnd_run_state.
 /// @value: enum lnd_run_state, or any number.
 ///
 /// Context: any.
@@ -66,7 +66,7 @@ pub extern "C" fn lnd_run_state_name(value: u32) -> *const c_char {
         LND_STOPPING LND_QUIESCENT)
 }
 
-/// lnd_blocker_kind_name() - The name of a constant of enum lnd_blocker_kind, as the header spells it.
+/// lnd_blocker_kind_name() - The name of a constant of enum lnd_blocker_kind.
 /// @value: enum lnd_blocker_kind, or any number.
 ///
 /// Context: any.
@@ -77,7 +77,7 @@ pub extern "C" fn lnd_blocker_kind_name(value: u32) -> *const c_char {
         LND_BLOCKER_LINK)
 }
 
-/// lnd_dump_what_name() - The name of a constant of enum lnd_dump_what, as the header spells it.
+/// lnd_dump_what_name() - The name of a constant of enum lnd_dump_what.
 /// @value: enum lnd_dump_what, or any number.
 ///
 /// Context: any.
@@ -88,7 +88,7 @@ pub extern "C" fn lnd_dump_what_name(value: u32) -> *const c_char {
         LND_DUMP_COUNTERS)
 }
 
-/// lnd_context_name() - The name of a constant of enum lnd_context, as the header spells it.
+/// lnd_context_name() - The name of a constant of enum lnd_context.
 /// @value: enum lnd_context, or any number.
 ///
 /// Context: any.
@@ -98,7 +98,7 @@ pub extern "C" fn lnd_context_name(value: u32) -> *const c_char {
     name_of!(value, lnd_context: LND_CONTEXT_THREAD LND_CONTEXT_INTERRUPT)
 }
 
-/// lnd_lane_name() - The name of a constant of enum lnd_lane, as the header spells it.
+/// lnd_lane_name() - The name of a constant of enum lnd_lane.
 /// @value: enum lnd_lane, or any number.
 ///
 /// Context: any.

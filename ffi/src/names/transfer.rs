@@ -9,7 +9,7 @@ use crate::abi::{
     lnd_request_kind, lnd_role, lnd_sent_how,
 };
 
-/// lnd_role_name() - The name of a constant of enum lnd_role, as the header spells it.
+/// lnd_role_name() - The name of a constant of enum lnd_role.
 /// @value: enum lnd_role, or any number.
 ///
 /// Context: any.
@@ -20,7 +20,7 @@ pub extern "C" fn lnd_role_name(value: u32) -> *const c_char {
         LND_ROLE_GET_PULL LND_ROLE_INLINE_SINK LND_ROLE_PUT_SINK LND_ROLE_GET_SOURCE)
 }
 
-/// lnd_health_class_name() - The name of a constant of enum lnd_health_class, as the header spells it.
+/// lnd_health_class_name() - The name of a constant of enum lnd_health_class.
 /// @value: enum lnd_health_class, or any number.
 ///
 /// Context: any.
@@ -33,7 +33,7 @@ pub extern "C" fn lnd_health_class_name(value: u32) -> *const c_char {
         LND_HEALTH_REMOTE_DROPPED LND_HEALTH_REMOTE_TIMEOUT LND_HEALTH_NETWORK_TIMEOUT)
 }
 
-/// lnd_delivery_name() - The name of a constant of enum lnd_delivery, as the header spells it.
+/// lnd_delivery_name() - The name of a constant of enum lnd_delivery.
 /// @value: enum lnd_delivery, or any number.
 ///
 /// Context: any.
@@ -44,7 +44,7 @@ pub extern "C" fn lnd_delivery_name(value: u32) -> *const c_char {
         LND_DELIVERY_SENT)
 }
 
-/// lnd_cause_name() - The name of a constant of enum lnd_cause, as the header spells it.
+/// lnd_cause_name() - The name of a constant of enum lnd_cause.
 /// @value: enum lnd_cause, or any number.
 ///
 /// Context: any.
@@ -57,7 +57,7 @@ pub extern "C" fn lnd_cause_name(value: u32) -> *const c_char {
         LND_CAUSE_CONNECTION_DOWN)
 }
 
-/// lnd_place_name() - The name of a constant of enum lnd_place, as the header spells it.
+/// lnd_place_name() - The name of a constant of enum lnd_place.
 /// @value: enum lnd_place, or any number.
 ///
 /// Context: any.
@@ -68,7 +68,7 @@ pub extern "C" fn lnd_place_name(value: u32) -> *const c_char {
         LND_PLACE_STAGED LND_PLACE_MOVING)
 }
 
-/// lnd_kind_name() - The name of a constant of enum lnd_kind, as the header spells it.
+/// lnd_kind_name() - The name of a constant of enum lnd_kind.
 /// @value: enum lnd_kind, or any number.
 ///
 /// Context: any.
@@ -78,7 +78,7 @@ pub extern "C" fn lnd_kind_name(value: u32) -> *const c_char {
     name_of!(value, lnd_kind: LND_PUT LND_ACK LND_GET LND_REPLY)
 }
 
-/// lnd_request_kind_name() - The name of a constant of enum lnd_request_kind, as the header spells it.
+/// lnd_request_kind_name() - The name of a constant of enum lnd_request_kind.
 /// @value: enum lnd_request_kind, or any number.
 ///
 /// Context: any.
@@ -88,7 +88,7 @@ pub extern "C" fn lnd_request_kind_name(value: u32) -> *const c_char {
     name_of!(value, lnd_request_kind: LND_REQUEST_IMMEDIATE LND_REQUEST_PUT LND_REQUEST_GET)
 }
 
-/// lnd_nak_reason_name() - The name of a constant of enum lnd_nak_reason, as the header spells it.
+/// lnd_nak_reason_name() - The name of a constant of enum lnd_nak_reason.
 /// @value: enum lnd_nak_reason, or any number.
 ///
 /// Context: any.
@@ -99,7 +99,7 @@ pub extern "C" fn lnd_nak_reason_name(value: u32) -> *const c_char {
         LND_NAK_BAD_REQUEST LND_NAK_FAILED)
 }
 
-/// lnd_sent_how_name() - The name of a constant of enum lnd_sent_how, as the header spells it.
+/// lnd_sent_how_name() - The name of a constant of enum lnd_sent_how.
 /// @value: enum lnd_sent_how, or any number.
 ///
 /// Context: any.
@@ -109,7 +109,7 @@ pub extern "C" fn lnd_sent_how_name(value: u32) -> *const c_char {
     name_of!(value, lnd_sent_how: LND_SENT_OK LND_SENT_NOT_DELIVERED LND_SENT_UNKNOWN)
 }
 
-/// lnd_policy_name() - The name of a constant of enum lnd_policy, as the header spells it.
+/// lnd_policy_name() - The name of a constant of enum lnd_policy.
 /// @value: enum lnd_policy, or any number.
 ///
 /// Context: any.

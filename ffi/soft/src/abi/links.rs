@@ -66,13 +66,14 @@ pub unsafe extern "C" fn lnd_soft_link_get(
     outcome(get())
 }
 
-/// lnd_soft_link_set() - Pulls a link's cable, or puts it back. Without the cable the link's clock
-/// stops, with everything in flight.
+/// lnd_soft_link_set() - Pulls a link's cable, or puts it back.
 /// @fabric: the fabric.
 /// @node: any node that was prepared.
 /// @link: the link.
 /// @up: 0 or 1.
 /// @ring: where the set of nodes to ring is written (the node itself), or NULL.
+///
+/// Without the cable the link's clock stops, with everything in flight.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT, LND_E_LINK, LND_E_RING.

@@ -16,8 +16,8 @@ use super::types::{
 
 /// Reads or writes through the pointers of a C caller: `given!(input(config))`.
 ///
-/// Only for exported functions, and for functions of this folder that check null, alignment and size
-/// before they use a pointer.
+/// Only for exported functions, and for functions of this folder that check null, alignment and
+/// size before they use a pointer.
 macro_rules! given {
     ($($call:ident)::+ ($($argument:expr),* $(,)?)) => {
         // SAFETY: the contract of every exported call (lnd_soft.h). A pointer that passes the

@@ -180,9 +180,10 @@ fn furnish(
     memory.place(node).map_err(full)
 }
 
-/// lnd_soft_prepare() - Formats the node's link memories and mailboxes, once no peer's engine reads
-/// the memory of its former incarnation.
+/// lnd_soft_prepare() - Formats the node's link memories and mailboxes.
 /// @node: the node.
+///
+/// No peer's engine may read the memory of its former incarnation any more.
 ///
 /// Context: thread.
 /// Return: LND_OK; LND_E_WAIT (not yet: call again a millisecond later); LND_E_NULL, LND_E_ALIGN,
@@ -294,11 +295,12 @@ pub unsafe extern "C" fn lnd_soft_is_alive(node: *mut lnd_soft_node) -> u32 {
     }
 }
 
-/// lnd_soft_leave() - Leaves in good order, or gives up joining. The object's memory is the
-/// caller's again.
+/// lnd_soft_leave() - Leaves in good order, or gives up joining.
 /// @node: the node. Its NI is destroyed, its engines are stopped and no longer stepped, and no
 ///        other call of it is under way or follows.
 /// @ring: where the set of nodes to ring is written, or NULL.
+///
+/// The object's memory is the caller's again.
 ///
 /// Context: thread.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY (a call is under way).
