@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The Rust side of the layout (R65). `abi.txt` was written by a C compiler; the header holds C callers to
-//! it, this test holds the library to it.
+//! The Rust side of the layout (R65). `abi.txt` was written by a C compiler; the header holds C
+//! callers to it, this test holds the library to it.
 #![cfg(target_pointer_width = "64")]
 #![allow(clippy::unwrap_used)]
 

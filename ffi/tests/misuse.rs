@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The life of an NI and misuse of it (R65), from the Rust side, so that Miri sees every pointer. The
-//! whole catalogue is in C: `examples/misuse.c` and `examples/reentry.c`.
+//! The life of an NI and misuse of it (R65), from the Rust side, so that Miri sees every pointer.
+//! The whole catalogue is in C: `examples/misuse.c` and `examples/reentry.c`.
 #![allow(clippy::unwrap_used)]
 // A sequence of calls under one argument reads better than one block a call.
 #![allow(clippy::multiple_unsafe_ops_per_block)]

@@ -56,8 +56,8 @@ unsafe extern "C" fn self_id(ctx: *mut c_void) -> u32 {
     me
 }
 
-/// Stays inside until the other thread has asked for the lock, and long enough for it to come in if it
-/// could.
+/// Stays inside until the other thread has asked for the lock, and long enough for it to come in if
+/// it could.
 unsafe extern "C" fn reaches(ctx: *mut c_void, _: u64) -> u32 {
     // SAFETY: see `host`.
     let host = unsafe { host(ctx) };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What a pull costs in locked operations and full fences, in both engines and both drivers: counted,
-//! not timed.
+//! What a pull costs in locked operations and full fences, in both engines and both drivers:
+//! counted, not timed.
 //!
 //! The counts are process wide:
 //! `cargo test -p lnd-dma --features count-ops --release --test counts -- --test-threads=1`
@@ -129,8 +129,8 @@ fn cost(together: u32, armed: InterruptBits) -> (usize, usize) {
     last
 }
 
-/// Claim and settle by the puller. Once for what it tells together: bits and summary by the puller, both
-/// again by the source's engine. The fence lies between claim and the look at STOP.
+/// Claim and settle by the puller. Once for what it tells together: bits and summary by the puller,
+/// both again by the source's engine. The fence lies between claim and the look at STOP.
 #[test]
 fn a_pull_costs_at_most_six_locked_operations_and_one_full_fence() {
     let (locked, fences) = cost(1, InterruptBits::empty());

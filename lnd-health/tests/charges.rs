@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Whom the end of a try costs health (S4-5 to S4-18, decision 0011), cell by cell, by what a node's
-//! tables show afterwards. The oracle is written from the requirements: who or what has spoken, and
-//! whether that names an interface.
+//! Whom the end of a try costs health (S4-5 to S4-18, decision 0011), cell by cell, by what a
+//! node's tables show afterwards. The oracle is written from the requirements: who or what has
+//! spoken, and whether that names an interface.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -27,8 +27,9 @@ fn oracle(cause: Cause, place: Place) -> Charge {
             Place::Staged => Charge::PeerNi,
             Place::Message | Place::Answer | Place::Moving => Charge::Path,
         },
-        // A report of the fabric about one transfer: at our end before anything has left (S4-6); about
-        // the far end where it is known not to have arrived (S4-11); else not deterministic (S4-16).
+        // A report of the fabric about one transfer: at our end before anything has left (S4-6);
+        // about the far end where it is known not to have arrived (S4-11); else not deterministic
+        // (S4-16).
         Cause::Channel => match place {
             Place::Queue => Charge::OurNi,
             Place::Message | Place::Staged => Charge::PeerNi,
@@ -39,7 +40,8 @@ fn oracle(cause: Cause, place: Place) -> Charge {
             Place::Staged => Charge::PeerNi,
             Place::Answer | Place::Moving => Charge::Path,
         },
-        // What a connection was moving when it went: not deterministic (S4-16). The rest went with it.
+        // What a connection was moving when it went: not deterministic (S4-16). The rest went with
+        // it.
         Cause::ConnectionDown => match place {
             Place::Queue | Place::Message | Place::Staged => Charge::None,
             Place::Answer | Place::Moving => Charge::Path,
@@ -91,7 +93,8 @@ fn every_cause_at_every_place() {
     }
 }
 
-/// Decision 0011, S4-12: only evidence that names an interface takes it down, however often it comes.
+/// Decision 0011, S4-12: only evidence that names an interface takes it down, however often it
+/// comes.
 #[test]
 fn only_evidence_that_names_an_interface_takes_it_down() {
     for cause in Cause::ALL {
@@ -134,8 +137,8 @@ fn our_own_fault_is_not_charged_to_the_peer() {
     }
 }
 
-/// Every refusal: whom it costs, and whether the message may go on. Neither back-pressure nor what the
-/// caller did wrong costs health.
+/// Every refusal: whom it costs, and whether the message may go on. Neither back-pressure nor what
+/// the caller did wrong costs health.
 #[test]
 fn every_refusal() {
     for (why, expected, again) in [
@@ -177,7 +180,8 @@ fn every_refusal() {
     assert_eq!(refusal_of_errno(-12).charge, Charge::None);
 }
 
-/// The same for recovery pings: pinging a peer without credits must not cost our interface its health.
+/// The same for recovery pings: pinging a peer without credits must not cost our interface its
+/// health.
 #[test]
 fn a_ping_is_charged_like_a_message() {
     for cause in Cause::ALL {

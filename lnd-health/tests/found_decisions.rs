@@ -62,8 +62,8 @@ fn a_peer_without_credits_does_not_take_our_interface_down() {
     assert_eq!(other_peer_is_reached(&mut node), Ok(()), "after {n} of class {:?}", status.health);
 }
 
-/// A peer whose address cannot be reached from here (EHOSTUNREACH), or a caller whose deadlines have
-/// passed already.
+/// A peer whose address cannot be reached from here (EHOSTUNREACH), or a caller whose deadlines
+/// have passed already.
 #[test]
 fn a_wrong_address_or_deadline_does_not_take_our_interface_down() {
     for why in [lnd_core::driver::Why::NoRoute, lnd_core::driver::Why::DeadlinePassed] {

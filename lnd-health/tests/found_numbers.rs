@@ -264,7 +264,8 @@ fn without_an_incarnation_there_are_no_numbers() {
     assert_eq!((ended.tries, ended.why), (1, WhyEnded::MayHaveArrived));
 }
 
-/// Before the first handshake it is not known which incarnation may have a copy: none is sent again.
+/// Before the first handshake it is not known which incarnation may have a copy: none is sent
+/// again.
 #[test]
 fn what_may_have_arrived_at_a_stranger_is_not_sent_again() {
     for (known, tries, why) in

@@ -2,10 +2,10 @@
 //! A host as a newcomer writes it from `docs/health.md`: a plain loop, no books of its own about
 //! numbers, copies or incarnations. What goes wrong here is the library's fault, or the document's.
 //!
-//! Two nodes with two rails. The rails lose, delay and reorder; ends of tries are lost; payloads fail;
-//! handshakes come late; peers are removed and added again; nodes start anew and pause; links go down.
-//! The oracle looks from end to end: no message is seen twice, and one whose sender knows of its end
-//! was seen as that says.
+//! Two nodes with two rails. The rails lose, delay and reorder; ends of tries are lost; payloads
+//! fail; handshakes come late; peers are removed and added again; nodes start anew and pause; links
+//! go down. The oracle looks from end to end: no message is seen twice, and one whose sender knows
+//! of its end was seen as that says.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -378,7 +378,7 @@ fn a_naive_host_loses_and_doubles_nothing() {
                 world.check(seed);
             }
         }
-        // Whatever still waits ends: no journey is lost.
+        // Whatever still waits ends: no message is lost.
         for (id, (attempts, _)) in std::mem::take(&mut world.sender.trying) {
             let ended = world.sender.health.give_up(attempts, WhyEnded::NotResendable);
             world.end(id, ended);

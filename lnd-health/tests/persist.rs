@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! S4-19, S4-20, R44: in every class a message is tried until its deadline. "In all failure cases, LNet
-//! will continue attempting to retransmit the message up until the peer_timeout expires." But for S4-10,
-//! S4-15, S4-18: what has no interface left that could be used ends at once.
+//! S4-19, S4-20, R44: in every class a message is tried until its deadline. "In all failure cases,
+//! LNet will continue attempting to retransmit the message up until the peer_timeout expires." But
+//! for S4-10, S4-15, S4-18: what has no interface left that could be used ends at once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -19,8 +19,8 @@ fn ms(n: u64) -> Instant {
     Instant::from_nanos(n * 1_000_000)
 }
 
-/// A host in virtual time: each try takes 10 ms, and begins as soon as it may. Its end, and when each
-/// try began over which path.
+/// A host in virtual time: each try takes 10 ms, and begins as soon as it may. Its end, and when
+/// each try began over which path.
 fn run(
     node: &mut Node,
     mut attempts: Attempts,
@@ -78,7 +78,8 @@ fn every_class_is_tried_until_the_deadline() {
 
 #[test]
 fn a_path_is_tried_again_only_after_a_pause() {
-    // R44, and no hot spinning: the same path not within 100 ms, and not more tries than that allows.
+    // R44, and no hot spinning: the same path not within 100 ms, and not more tries than that
+    // allows.
     for class in CLASSES.into_iter().filter(|&class| class != Class::Ok) {
         let mut node = Node::new(hardy(2, 2), 1);
         let attempts = node.open(100);
@@ -207,7 +208,7 @@ fn what_may_have_arrived_is_repeated_under_one_number() {
 
 #[test]
 fn back_pressure_pauses_for_a_moment() {
-    // One rail whose driver has no room for 20 ms: the message goes out soon after, and nobody's
+    // One rail whose driver has no room for 20 ms: the message goes out soon after, and no
     // health is touched.
     let mut node = Node::new(plain(1, 1, 1), 1);
     let (mut attempts, mut now, mut refused) = (node.open(100), ms(0), 0);
@@ -240,7 +241,8 @@ fn a_shutdown_ends_what_pauses() {
     assert_eq!(node.health.remaining(), 0);
 }
 
-/// A message of which each try ends with `class`, and the interfaces of which are then `out` of use.
+/// A message of which each try ends with `class`, and the interfaces of which are then `out` of
+/// use.
 fn none_left(class: Class, out: fn(&mut Node, Path)) {
     let mut node = Node::new(plain(2, 1, 2), 1);
     let attempts = node.open(100);

@@ -96,8 +96,8 @@ fn the_deadline_counts_over_all_tries() {
 
 #[test]
 fn refusals_at_the_call_count_too() {
-    // R46, H15: the try that the driver refuses moves on. A full table is no fault of the interface:
-    // it costs no health (found defect P).
+    // R46, H15: the try that the driver refuses moves on. A full table is no fault of the
+    // interface: it costs no health (found defect P).
     use lnd_core::driver::Why;
     let mut node = Node::new(plain(2, 1, 2), 1);
     let mut attempts = node.open(100);
@@ -109,7 +109,7 @@ fn refusals_at_the_call_count_too() {
     assert_eq!(node.value(Object::Local(first.local)), 1000);
     let second = node.begin(&mut attempts);
     assert_ne!(first.local, second.local);
-    // A request that is itself at fault blames nobody, and is not repeated.
+    // A request that is itself at fault charges no interface, and is not repeated.
     let Next::Ended(ended) = node.health.refused(at(1), attempts, refusal(Why::TooLong)) else {
         panic!("repeating it is of no use")
     };
@@ -296,7 +296,8 @@ fn what_this_node_took_back_blames_none() {
 
 #[test]
 fn a_dead_peer_does_not_cost_us_our_interfaces() {
-    // S4-16 with S4-12: timeouts that name nobody lower our rank, and do not take us off the net.
+    // S4-16 with S4-12: timeouts that name no interface lower our rank, and do not take us off the
+    // net.
     let mut node = Node::new(plain(2, 2, 4), 1);
     for n in 0..100 {
         let mut terms = Terms::new(n, at(100));

@@ -9,8 +9,8 @@ use lnd_core::time::{Instant, Span};
 use lnd_health::node::{Action, HealthCounter};
 use lnd_health::ProbeKinds;
 
-/// S2-3, R59: probes come out of the one budget. A thousand endpoints that have been idle equally long make no
-/// burst, and each is probed.
+/// S2-3, R59: probes come out of the one budget. A thousand endpoints that have been idle equally
+/// long make no burst, and each is probed.
 #[test]
 fn probes_are_inside_the_budget() {
     let mut config = plain(1, 1000, 1);
@@ -34,8 +34,8 @@ fn probes_are_inside_the_budget() {
     assert_eq!((done, node.health.tally().value(HealthCounter::Probes)), (1000, 1000));
 }
 
-/// S2-3, R64: one call looks at a bounded number of endpoints, however many are due. Here all of them
-/// are, and each had traffic, so that none needs a probe.
+/// S2-3, R64: one call looks at a bounded number of endpoints, however many are due. Here all of
+/// them are, and each had traffic, so that none needs a probe.
 #[test]
 fn one_call_looks_at_no_more_than_its_share() {
     let calls = |endpoints: u32| {

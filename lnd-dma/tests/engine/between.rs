@@ -10,7 +10,8 @@ use lnd_dma::regs::{ControlBits, Register, RegisterAccess, StatusBits};
 use crate::gone::{on_bus, recycle, works, Bus, Change, Driver, ONES};
 use crate::harness::{tag, Plant, Shape, World};
 
-/// Where the next ring begins, counted from the last one (docs/registers.md leaves it to the driver).
+/// Where the next ring begins, counted from the last one (docs/registers.md leaves it to the
+/// driver).
 const NEXT: u32 = 0x9e37_79b9;
 
 /// CONTROL changes between the two looks at it: where the ring begins is not known yet.
@@ -33,8 +34,8 @@ fn a_start_that_is_being_written_begins_no_ring() {
     });
 }
 
-/// The head that the interrupt wrote last happens to be where the next ring would begin: a late write of
-/// it would be taken for one of the new ring.
+/// The head that the interrupt wrote last happens to be where the next ring would begin: a late
+/// write of it would be taken for one of the new ring.
 #[test]
 fn no_ring_begins_near_the_head_that_was_written_last() {
     const AHEAD: Change = |register, value| {

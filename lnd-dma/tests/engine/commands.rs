@@ -83,9 +83,9 @@ fn after_reset(shown: &[(u32, u32)]) -> (Vec<Vec<u32>>, u32) {
     (commands, memory.read(Register::CompletionStart))
 }
 
-/// A reset that the device does not show is repeated as it was only if the device is stopped still, by
-/// the driver's own stop. Anything else is stopped again, in a round that is neither the device's nor
-/// the driver's (INV-3).
+/// A reset that the device does not show is repeated as it was only if the device is stopped still,
+/// by the driver's own stop. Anything else is stopped again, in a round that is neither the
+/// device's nor the driver's (INV-3).
 #[test]
 fn a_reset_is_repeated_or_preceded_by_a_stop() {
     let again = vec![round(1) | RESET | ENABLE];
@@ -125,7 +125,8 @@ fn the_second_reset_waits_for_the_second_stop() {
     assert_eq!(start, 0x9e37_79b9_u32.wrapping_mul(2), "another ring than that of the first reset");
 }
 
-/// The ring of a reset begins far from where the interrupt may still be: more than a ring, either way.
+/// The ring of a reset begins far from where the interrupt may still be: more than a ring, either
+/// way.
 #[test]
 fn a_new_ring_begins_far_from_a_late_head() {
     const NEXT: u32 = 0x9e37_79b9;
@@ -142,7 +143,8 @@ fn a_new_ring_begins_far_from_a_late_head() {
     }
 }
 
-/// Between the reset and its execution the old STOPPED is still shown: it is no proof any more (INV-3).
+/// Between the reset and its execution the old STOPPED is still shown: it is no proof any more
+/// (INV-3).
 #[test]
 fn after_the_reset_the_stop_is_no_proof() {
     let plant = Plant::new(Shape::default());
@@ -167,7 +169,7 @@ fn to_ask_for_the_proof_writes_nothing_while_the_stop_stands() {
     assert_eq!(world.written(B, Register::Control), []);
 }
 
-/// R14: only the use that the tag names is asked back, and only if it is out.
+/// R14: only the use that the tag names is invalidated, and only if it is out.
 #[test]
 fn what_is_not_out_is_not_invalidated() {
     let (is, was) = (tag(3).generation, tag(3).generation + 1);

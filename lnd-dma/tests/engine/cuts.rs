@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A connection that is stopped, proven stopped, emptied and begun anew again and again while its node pulls
-//! from us and we pull from it; another node's transfers go on through all of it, and all end well. Every
-//! engine and every driver is in a thread of its own (REG-18, INV-2, INV-3, S0-21).
+//! A connection that is stopped, proven stopped, emptied and begun anew again and again while its
+//! node pulls from us and we pull from it; another node's transfers go on through all of it, and
+//! all end well. Every engine and every driver is in a thread of its own (REG-18, INV-2, INV-3,
+//! S0-21).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +20,8 @@ use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
 use crate::cycles::{Side, LENGTH, SLOTS};
 use crate::harness::{nid, Plant, Random, Shape};
 
-/// Node 0 cuts the connection with node 1, and never that with node 2. Descriptors: what 0 stages to 1, what
-/// it stages to 2, what 1 stages to 0.
+/// Node 0 cuts the connection with node 1, and never that with node 2. Descriptors: what 0 stages
+/// to 1, what it stages to 2, what 1 stages to 0.
 const TO_CUT: std::ops::Range<u32> = 0..SLOTS;
 const TO_OTHER: std::ops::Range<u32> = SLOTS..2 * SLOTS;
 const FROM_CUT: std::ops::Range<u32> = 2 * SLOTS..3 * SLOTS;

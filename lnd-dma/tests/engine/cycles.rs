@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A link that is stopped, proven stopped, emptied and reset again and again while another node pulls
-//! from it, each in threads of its own (INV-2, INV-3, S0-10 to S0-12, S0-21).
+//! A link that is stopped, proven stopped, emptied and reset again and again while another node
+//! pulls from it, each in threads of its own (INV-2, INV-3, S0-10 to S0-12, S0-21).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -108,8 +108,8 @@ fn what_cannot_be_is_refused_and_nothing_is_posted() {
     assert_eq!(world.bytes(&out), world.bytes(&into));
 }
 
-/// A head of the post ring that shows a full ring: nothing is overwritten. One that no working device
-/// shows is the device's end (INV-3).
+/// A head of the post ring that shows a full ring: nothing is overwritten. One that no working
+/// device shows is the device's end (INV-3).
 #[test]
 fn a_full_post_ring_refuses() {
     let into_ring = |head: u32| {

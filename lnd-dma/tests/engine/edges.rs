@@ -53,7 +53,7 @@ fn indices_beyond_the_tables_name_nothing() {
     }
     assert!(memory.write_fragment(lists - 1, MAX_FRAGMENTS - 1, &fragment));
     assert_eq!(memory.read_fragment(lists - 1, MAX_FRAGMENTS - 1), Some(fragment));
-    // Nobody is asked for a descriptor that is not there.
+    // No request is made for a descriptor that is not there.
     world.port(B).driver.invalidate(tag(16));
     assert_eq!(world.written(B, Register::InvalidateBell), []);
     // A ring entry of a stranger is passed over, and counted.
@@ -111,7 +111,8 @@ fn fragments_of_no_length_or_too_long_a_one() {
     }
 }
 
-/// Entries that name nothing are passed over a few at a time, and the engine says that there are more.
+/// Entries that name nothing are passed over a few at a time, and the engine says that there are
+/// more.
 #[test]
 fn entries_that_are_left_keep_the_engine_busy() {
     let plant = Plant::new(Shape::default());

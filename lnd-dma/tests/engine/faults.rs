@@ -20,7 +20,8 @@ fn lost() {
     world.settle();
     assert_eq!(world.ends(B, tag(0)), []);
     assert_eq!(world.once(A, tag(0)), Returned::Ok);
-    // A recall does not bring it back (it came back, and that was its one return); a stop does.
+    // An invalidation does not bring it back (it came back, and that was its one return); a stop
+    // does.
     world.invalidate(B, tag(0));
     world.settle();
     assert_eq!(world.ends(B, tag(0)), []);

@@ -53,10 +53,13 @@ fn a_bus_that_reads_all_ones_is_no_proof() {
     let proof = driver.quiesced();
     let minted = proof.is_some();
     let reclaimed = proof.as_ref().map(|p| driver.reclaim(tag(0), p));
-    // The device goes on moving bytes: nobody has stopped it.
+    // The device goes on moving bytes: it was not stopped.
     world.step((1, 0));
     world.step((1, 0));
-    eprintln!("minted={minted} yanked={reclaimed:?} moved after the proof: {}", copied() - before);
+    eprintln!(
+        "minted={minted} reclaimed={reclaimed:?} moved after the proof: {}",
+        copied() - before
+    );
     assert!(
         !minted,
         "INV-3: a proof from a device that never said stopped; {} more bytes moved",
@@ -65,7 +68,7 @@ fn a_bus_that_reads_all_ones_is_no_proof() {
     let _ = Tag { index: 0, generation: 0 };
 }
 
-/// LU-9943: a healthy transfer always finds room in the ring, whatever was recalled before.
+/// LU-9943: a healthy transfer always finds room in the ring, whatever was invalidated before.
 #[test]
 fn lu9943_invalidates_do_not_use_up_the_post_ring() {
     use crate::harness::nid;
@@ -83,7 +86,7 @@ fn lu9943_invalidates_do_not_use_up_the_post_ring() {
         world.pull(b, tag(n), &into, 0, tag(n), 8);
     }
     world.step(b);
-    // A ninth is posted, recalled by its deadline and comes back, again and again.
+    // A ninth is posted, invalidated by its deadline and comes back, again and again.
     let into = world.filled(1, 8);
     for generation in 1..100_u32 {
         let nine = Tag { index: 8, generation };
@@ -98,8 +101,8 @@ fn lu9943_invalidates_do_not_use_up_the_post_ring() {
     }
 }
 
-/// A device that scribbles until it is stopped (design 8) has scribbled on the completion ring: after
-/// stop, proof, yank and reset the link works again.
+/// A device that scribbles until it is stopped (design 8) has scribbled on the completion ring:
+/// after stop, proof, reclaim and reset the link works again.
 #[test]
 fn a_scribbled_completion_does_not_outlive_the_reset() {
     scribbled(true);

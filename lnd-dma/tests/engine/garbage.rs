@@ -83,8 +83,8 @@ fn drive(world: &mut World<'_>, random: &mut Random, at: At) {
     }
 }
 
-/// Brings an engine back into reach as a driver would: stop, yank, reset. First the registers that
-/// nobody but a stranger changes.
+/// Brings an engine back into reach as a driver would: stop, reclaim, reset. First the registers
+/// that only an intruder changes.
 fn repair(world: &mut World<'_>, at: At) {
     let shape = world.plant.shape;
     let memory = world.memory(at);
@@ -136,7 +136,7 @@ fn chaos(seed: u64) -> (u64, u64) {
         world.now = world.now.after(Span::from_micros(u64::from(random.below(3000))));
         let progress = world.step(at);
         completions += u64::from(progress.completions);
-        // Recalls and returns up to the budget each, and one per active pull.
+        // Invalidations and returns up to the budget each, and one per active pull.
         assert!(progress.completions <= 16 + 16 + 8);
     }
     plant.bus.check();

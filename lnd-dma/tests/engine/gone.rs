@@ -272,8 +272,8 @@ fn a_lost_head_does_not_bring_a_ring_back() {
     });
 }
 
-/// The device has begun, and its new ring was found; then it loses what was written to it. The ring of
-/// the second reset is another.
+/// The device has begun, and its new ring was found; then it loses what was written to it. The ring
+/// of the second reset is another.
 #[test]
 fn a_device_that_forgets_its_reset_gets_another_ring() {
     on_bus(|world, bus| {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Nodes die, are away for a while, and begin another life, at every moment of a pull (S0-9).
+//! Nodes die, are away for a while, and begin another incarnation, at every moment of a pull
+//! (S0-9).
 
 use std::sync::atomic::Ordering;
 
@@ -51,7 +52,7 @@ fn the_puller_dies() {
     }
 }
 
-/// The recall waits for a live puller; then the puller dies.
+/// The invalidation waits for a live puller; then the puller dies.
 #[test]
 fn the_puller_dies_while_it_is_asked() {
     let plant = Plant::new(Shape::default());
@@ -67,8 +68,8 @@ fn the_puller_dies_while_it_is_asked() {
     assert_eq!(world.once(A, tag(0)), Returned::Touched);
 }
 
-/// A puller that begins a new life has forgotten what it held: the source gets it back by itself, or
-/// by a stop.
+/// A puller that begins a new incarnation has forgotten what it held: the source gets it back by
+/// itself, or by a stop.
 #[test]
 fn the_puller_begins_another_incarnation() {
     for stop in [false, true] {
@@ -105,7 +106,7 @@ fn another_pullers_new_incarnation() {
     assert_eq!(world.once(A, tag(1)), Returned::Touched);
 }
 
-/// The puller has ended the source's part and dies before it can say so: a recall finds it.
+/// The puller has ended the source's part and dies before it can say so: an invalidation finds it.
 #[test]
 fn the_puller_dies_with_the_event() {
     let plant = Plant::new(Shape::default());
@@ -121,7 +122,8 @@ fn the_puller_dies_with_the_event() {
     assert_eq!(world.once(A, tag(0)), Returned::Ok);
 }
 
-/// A source that begins a new life stages the same descriptor again: the old pull does not go on.
+/// A source that begins a new incarnation stages the same descriptor again: the old pull does not
+/// go on.
 #[test]
 fn the_source_begins_another_incarnation() {
     let plant = Plant::new(Shape::default());

@@ -75,8 +75,8 @@ fn an_empty_ring_is_looked_at_in_memory_alone() {
     }
 }
 
-/// S0-11: before and after the look at COMPLETION_START, CONTROL says that no stop is under way; and
-/// the device is there.
+/// S0-11: before and after the look at COMPLETION_START, CONTROL says that no stop is under way;
+/// and the device is there.
 #[test]
 fn a_new_ring_begins_when_the_stop_is_over() {
     const RUNS: u32 = 0x7_0001;
@@ -118,8 +118,8 @@ fn is_raised(memory: &LinkMemory<'_>) -> bool {
         .contains(InterruptBits::COMPLETION)
 }
 
-/// A driver that polls is not interrupted. Once it arms the interrupt, it is, for what was posted before
-/// and was not taken: it may sleep.
+/// A driver that polls is not interrupted. Once it arms the interrupt, it is, for what was posted
+/// before and was not taken: it may sleep.
 #[test]
 fn a_completion_is_pending_only_where_it_is_armed() {
     let plant = Plant::new(Shape::default());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Recalls that are many, late, or of an earlier use of the descriptor.
+//! Invalidations that are many, late, or of an earlier use of the descriptor.
 
 use lnd_core::id::Tag;
 use lnd_core::ports::Returned;
@@ -31,7 +31,7 @@ fn ten_thousand_at_once() {
     }
 }
 
-/// One step deals with a bounded number of recalls.
+/// One step deals with a bounded number of invalidations.
 #[test]
 fn a_step_is_bounded() {
     let plant = Plant::new(Shape { descriptors: 128, ..Shape::default() });
@@ -51,8 +51,8 @@ fn a_step_is_bounded() {
     assert_eq!(world.step(A).completions, 0);
 }
 
-/// The recall is written, the descriptor comes back by itself, and is in use again before the engine
-/// looks at recalls: it is not the next use that was wanted back (R14, R18).
+/// The invalidation is written, the descriptor comes back by itself, and is in use again before the
+/// engine looks at invalidations: it is not the next use that was invalidated (R14, R18).
 #[test]
 fn a_late_invalidate_does_not_touch_the_next_use() {
     for at in [A, B] {
@@ -74,7 +74,7 @@ fn a_late_invalidate_does_not_touch_the_next_use() {
         world.transfer(A, B, later(0), later(0), 64);
         world.settle();
         world.both((A, later(0)), (B, later(0)), Returned::Ok);
-        // The next use can be recalled as well.
+        // The next use can be invalidated as well.
         let out = world.filled(0, 8);
         let third = Tag { index: 0, generation: 3 };
         world.stage(A, third, &out, 1);
@@ -87,7 +87,7 @@ fn a_late_invalidate_does_not_touch_the_next_use() {
     }
 }
 
-/// A bit without a recall: left over, or a stranger's.
+/// A bit without an invalidation: left over, or a stranger's.
 #[test]
 fn a_bit_alone_invalidates_nothing() {
     let plant = Plant::new(Shape::default());
@@ -108,8 +108,8 @@ fn a_bit_alone_invalidates_nothing() {
     world.both((A, tag(1)), (B, tag(1)), Returned::Ok);
 }
 
-/// The pull was recalled before its fetch, and its ring entry is still there when the descriptor is
-/// posted again: two entries, one transfer.
+/// The pull was invalidated before its fetch, and its ring entry is still there when the descriptor
+/// is posted again: two entries, one transfer.
 #[test]
 fn a_stale_ring_entry_does_not_pull_twice() {
     let plant = Plant::new(Shape::default());
@@ -135,7 +135,7 @@ fn a_stale_ring_entry_does_not_pull_twice() {
     }
 }
 
-/// The same, and the descriptor is staged the next time: nobody pulls by what it says.
+/// The same, and the descriptor is staged the next time: no engine pulls by what it says.
 #[test]
 fn a_stale_ring_entry_does_not_pull_what_is_staged() {
     let plant = Plant::new(Shape::default());
@@ -160,7 +160,7 @@ fn a_stale_ring_entry_does_not_pull_what_is_staged() {
     world.both((B, later(8)), (A, tag(9)), Returned::Ok);
 }
 
-/// Recalls that must wait for a puller do not hold up the others.
+/// Invalidations that must wait for a puller do not hold up the others.
 #[test]
 fn invalidates_that_wait_do_not_starve_others() {
     for budget in [1, 16] {

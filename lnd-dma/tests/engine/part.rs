@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Stopping the connection with one node, and what its proof is worth (REG-18, INV-3): nothing of that
-//! node moves any more, and everything of the others goes on.
+//! Stopping the connection with one node, and what its proof is worth (REG-18, INV-3): nothing of
+//! that node moves any more, and everything of the others goes on.
 
 use lnd_core::id::{LinkId, Tag};
 use lnd_core::link::{Connection, Quiesced};
@@ -81,7 +81,8 @@ fn cutting_the_pullers_side() {
     assert_eq!(world.ends(B, tag(2)), [], "its own driver's business");
 }
 
-/// The proof is not given while a live puller may read; the other node's transfer ends well meanwhile.
+/// The proof is not given while a live puller may read; the other node's transfer ends well
+/// meanwhile.
 #[test]
 fn cutting_the_sources_side() {
     let plant = plant();
@@ -168,8 +169,8 @@ fn a_dead_puller_does_not_hold_up_the_cut() {
     assert_eq!(world.ends(A, tag(0)), []);
 }
 
-/// What the descriptors' own memory says, for each way that one may stand at the cut; late bits of them
-/// change nothing.
+/// What the descriptors' own memory says, for each way that one may stand at the cut; late bits of
+/// them change nothing.
 #[test]
 fn a_reclaim_tells_real_outcomes_and_only_those() {
     let plant = plant();
@@ -210,8 +211,8 @@ fn a_reclaim_tells_real_outcomes_and_only_those() {
     assert_eq!(world.ends(A, Tag { index: 2, generation: 2 }), [], "it is still staged");
 }
 
-/// What is posted after the reset is not lost, though the engine has not seen the cut's end yet; and the
-/// connection has another number, under which it can be stopped again.
+/// What is posted after the reset is not lost, though the engine has not seen the cut's end yet;
+/// and the connection has another number, under which it can be stopped again.
 #[test]
 fn the_next_connection_begins_at_once() {
     let plant = plant();
@@ -234,8 +235,8 @@ fn the_next_connection_begins_at_once() {
     }
 }
 
-/// While one connection is stopped, another one ends its stop and is used again. The pass that looks at both
-/// once more takes nothing of the new one.
+/// While one connection is stopped, another one ends its stop and is used again. The pass that
+/// looks at both once more takes nothing of the new one.
 #[test]
 fn a_cut_beside_another_takes_nothing_of_its_next_connection() {
     for ahead in [false, true] {
@@ -304,7 +305,8 @@ fn a_cut_needs_no_clock() {
     assert_eq!(world.once(B, tag(0)), Returned::Touched);
 }
 
-/// The link's stop and reset are those of its connections: the cut is over, and each has a new number.
+/// The link's stop and reset are those of its connections: the cut is over, and each has a new
+/// number.
 #[test]
 fn a_reset_of_the_link_ends_all_cuts() {
     let plant = plant();

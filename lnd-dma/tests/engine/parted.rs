@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The words that say that the connection with one node has stopped: when they are a proof, and of what
-//! (REG-18, INV-3).
+//! The words that say that the connection with one node has stopped: when they are a proof, and of
+//! what (REG-18, INV-3).
 
 use lnd_core::id::LinkId;
 use lnd_core::link::{Connection, Quiesced};
@@ -65,7 +65,8 @@ fn claims_of_others_hold_up_no_proof() {
     }
 }
 
-/// Nodes that have no bit have no connection of their own; nor has any of an engine that cannot do it.
+/// Nodes that have no bit have no connection of their own; nor has any of an engine that cannot do
+/// it.
 #[test]
 fn who_has_connections() {
     let plant = plant();
@@ -192,8 +193,8 @@ fn garbage_in_cut_does_not_survive_a_reset() {
     world.both((B, tag(1)), (A, tag(1)), Returned::Ok);
 }
 
-/// A platform that stops connections by other means gives the proof itself. It takes descriptors away, and
-/// resets no link.
+/// A platform that stops connections by other means gives the proof itself. It takes descriptors
+/// away, and resets no link.
 #[test]
 fn a_connections_proof_of_the_platform() {
     let plant = plant();

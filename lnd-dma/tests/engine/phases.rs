@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A recall in each phase of a transfer's life, from each side (S0-6 to S0-8, S0-15, S0-16, S0-19):
-//! every descriptor comes back exactly once, and what it says is true.
+//! An invalidation in each phase of a transfer's life, from each side (S0-6 to S0-8, S0-15, S0-16,
+//! S0-19): every descriptor comes back exactly once, and what it says is true.
 
 use lnd_core::id::Tag;
 use lnd_core::ports::{Engine, Returned};
@@ -118,8 +118,8 @@ fn between_two_chunks() {
     }
 }
 
-/// The recall of the source is noted while the last chunk is under way: it has lost the race, and
-/// the transfer is a success on both sides (S0-16).
+/// The invalidation of the source is noted while the last chunk is under way: it has lost the race,
+/// and the transfer is a success on both sides (S0-16).
 #[test]
 fn an_invalidate_that_loses_the_race_is_a_success() {
     let plant = Plant::new(Shape::default());
@@ -136,7 +136,7 @@ fn an_invalidate_that_loses_the_race_is_a_success() {
     assert_eq!(world.bytes(&out), world.bytes(&into));
 }
 
-/// The same, with the recall noted in the own word while the puller is at its last chunk.
+/// The same, with the invalidation noted in the own word while the puller is at its last chunk.
 #[test]
 fn an_invalidate_noted_during_the_last_chunk_is_a_success() {
     let plant = Plant::new(Shape::default());
@@ -217,8 +217,8 @@ fn the_puller_is_told_why() {
     }
 }
 
-/// S0-6: a puller claims the descriptor while its engine looks at the recall. It is the puller's then,
-/// and the recall is noted there.
+/// S0-6: a puller claims the descriptor while its engine looks at the invalidation. It is the
+/// puller's then, and the invalidation is noted there.
 #[test]
 fn claimed_while_the_invalidate_is_looked_at() {
     let plant = Plant::new(Shape::default());
@@ -287,8 +287,9 @@ fn returns_are_told_together_and_soon() {
     }
 }
 
-/// Ends of one step that belong to several nodes and several words of a bitmap: each node is told of
-/// all of its own, and is woken. The owner reports as many as its budget allows, and keeps the rest.
+/// Ends of one step that belong to several nodes and several words of a bitmap: each node is told
+/// of all of its own, and is woken. The owner reports as many as its budget allows, and keeps the
+/// rest.
 #[test]
 fn returns_of_several_nodes_and_words_are_all_told() {
     const C: (u32, usize) = (2, 0);

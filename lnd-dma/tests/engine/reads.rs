@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Remote reads: each verdict is real (REG-16, S2-4 to S2-13, R56).
+//! Remote reads: each result is real (REG-16, S2-4 to S2-13, R56).
 
 use std::sync::atomic::Ordering;
 
@@ -55,7 +55,7 @@ fn the_living_answer_each_kind() {
     assert_eq!(read(&mut world, ReadKind::Published(7)).0, Some(ReadEnd::AccessError));
 }
 
-/// S2-5: nobody listens there: full rings, no driver that looks; the engine answers all the same.
+/// S2-5: nothing listens there: full rings, no driver that looks; the engine answers all the same.
 #[test]
 fn a_silent_driver_is_no_dead_node() {
     let plant = Plant::new(Shape { descriptors: 2, ..Shape::default() });
@@ -67,7 +67,7 @@ fn a_silent_driver_is_no_dead_node() {
     for _ in 0..5 {
         world.step_all();
     }
-    // Nobody takes completions at B: its ring is full.
+    // Nothing takes completions at B: its ring is full.
     for kind in KINDS {
         let end = read(&mut world, kind).0;
         assert!(matches!(end, Some(ReadEnd::Ok(_) | ReadEnd::AccessError)), "{kind:?}: {end:?}");

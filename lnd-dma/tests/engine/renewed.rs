@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! After a reset the rings begin anew, whatever the device or another has written into them (S0-11).
+//! After a reset the rings begin anew, whatever the device or another has written into them
+//! (S0-11).
 
 use lnd_core::id::Tag;
 use lnd_core::key::Key;
@@ -47,8 +48,8 @@ fn works(world: &mut World<'_>, first: u32, count: u32, what: &str) {
 /// The words of a link, as a co-tenant of its memory reaches them.
 fn word(world: &World<'_>, at: (u32, usize), offset: usize) -> &'static AtomicU32 {
     let block = &world.plant.bus.node_memories[at.0 as usize].links[at.1];
-    // SAFETY: in bounds and aligned; an atomic is valid for every bit pattern, and the plant outlives
-    // the use that is made of it here.
+    // SAFETY: in bounds and aligned; an atomic is valid for every bit pattern, and the plant
+    // outlives the use that is made of it here.
     unsafe { &*block.at(offset, 4).unwrap().cast::<AtomicU32>().as_ptr() }
 }
 
@@ -96,7 +97,8 @@ fn rings_full_of_anything() {
     }
 }
 
-/// Completions that were not taken before the reset are not taken after it: the own words have told.
+/// Completions that were not taken before the reset are not taken after it: the own words have
+/// told.
 #[test]
 fn completions_of_before_are_gone() {
     let plant = Plant::new(Shape::default());
@@ -140,7 +142,7 @@ fn completions_of_the_ring_to_come_are_gone() {
     works(&mut world, 3, 40, "after");
 }
 
-/// Descriptors that nobody has yanked are free after the reset, and their entries are gone.
+/// Descriptors that were not reclaimed are free after the reset, and their entries are gone.
 #[test]
 fn descriptors_of_before_are_free() {
     let plant = Plant::new(Shape::default());
@@ -157,7 +159,8 @@ fn descriptors_of_before_are_free() {
     works(&mut world, 0, 40, "after");
 }
 
-/// The interrupt's half is late: it has not looked since the reset, and the new ring is nearly full.
+/// The interrupt's half is late: it has not looked since the reset, and the new ring is nearly
+/// full.
 #[test]
 fn an_interrupt_that_is_late_finds_the_new_ring() {
     for before in 0..17 {

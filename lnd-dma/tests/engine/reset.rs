@@ -61,7 +61,8 @@ fn reset_then_reuse() {
     }
 }
 
-/// The engine comes to the reset late: what the driver has posted and recalled since is not lost.
+/// The engine comes to the reset late: what the driver has posted and invalidated since is not
+/// lost.
 #[test]
 fn posts_and_invalidates_between_reset_and_its_execution() {
     let plant = Plant::new(Shape::default());

@@ -13,7 +13,7 @@ use crate::harness::{nid, tag, Plant, Shape};
 const A: (u32, usize) = (0, 0);
 const B: (u32, usize) = (1, 0);
 
-/// Eight descriptors on each side, all ended, and nobody takes a completion; then one at a time.
+/// Eight descriptors on each side, all ended, and nothing takes a completion; then one at a time.
 #[test]
 fn a_full_ring_holds_completions_back() {
     for start in [0, u32::MAX - 4] {
@@ -38,7 +38,7 @@ fn a_full_ring_holds_completions_back() {
     }
 }
 
-/// More recalls than the ring has entries.
+/// More invalidations than the ring has entries.
 #[test]
 fn invalidates_wait_for_room_too() {
     let plant = Plant::new(Shape { descriptors: 8, ..Shape::default() });
@@ -68,7 +68,7 @@ fn invalidates_wait_for_room_too() {
 }
 
 /// A puller whose own driver takes no completions does not hold up the source's node: neither the
-/// source's return, nor its recall, nor its stop (INV-11).
+/// source's return, nor its invalidation, nor its stop (INV-11).
 #[test]
 fn a_pullers_full_ring_does_not_hold_up_the_source() {
     for stop in [false, true] {
@@ -103,7 +103,7 @@ fn a_pullers_full_ring_does_not_hold_up_the_source() {
     }
 }
 
-/// Ended, not yet reported: a recall and a stop of the puller find the real outcome.
+/// Ended, not yet reported: an invalidation and a stop of the puller find the real outcome.
 #[test]
 fn an_end_that_waits_for_room_is_not_forgotten() {
     for stop in [false, true] {
@@ -158,8 +158,8 @@ fn a_tail_that_makes_no_sense_fetches_nothing() {
     world.both((A, tag(0)), (B, tag(0)), Returned::Ok);
 }
 
-/// S3-12, R25: what an engine has claimed of other nodes at a time is bounded, by eight pulls; the others
-/// wait, and all of them end.
+/// S3-12, R25: what an engine has claimed of other nodes at a time is bounded, by eight pulls; the
+/// others wait, and all of them end.
 #[test]
 fn s3_12_eight_pulls_at_a_time() {
     let plant = Plant::new(Shape { descriptors: 32, ..Shape::default() });

@@ -74,7 +74,7 @@ fn a_node_may_pull_from_itself() {
     assert_eq!(world.bytes(&out), world.bytes(&into));
 }
 
-/// Three nodes, two links, everybody to everybody, indices that wrap on the way.
+/// Three nodes, two links, every node to every other, indices that wrap on the way.
 #[test]
 fn rings_wrap() {
     let laps = if cfg!(miri) { 3 } else { 12 };

@@ -41,7 +41,7 @@ fn no_proof_without_a_stop() {
     world.step_all();
     assert!(world.port(A).driver.quiesced().is_some());
     assert!(!world.port(A).driver.link_up());
-    // STOPPED without STOP is somebody's mistake.
+    // STOPPED without STOP is an error of the device.
     let memory = world.memory(B);
     memory.write(Register::Status, StatusBits::STOPPED.bits());
     assert!(world.port(B).driver.quiesced().is_none());
@@ -135,7 +135,7 @@ fn a_slow_claim_sees_the_stop() {
     }
 }
 
-/// The same at a new life of the source's node: formatting is a stop that nobody answers.
+/// The same at a new incarnation of the source's node: formatting is a stop that no engine answers.
 #[test]
 fn a_slow_claim_sees_the_new_incarnation() {
     let plant = Plant::new(Shape::default());
@@ -266,7 +266,7 @@ fn each_stop_searches_the_whole_table() {
     let mut world = plant.world();
     world.port(A).driver.stop();
     world.step(A);
-    // Somebody takes the stop back.
+    // The stop is withdrawn.
     let memory = world.memory(A);
     let control = ControlBits(memory.read(Register::Control));
     memory.write(Register::Control, control.difference(ControlBits::STOP).bits());

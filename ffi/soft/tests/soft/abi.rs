@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The same from C: a life, and misuse.
+//! The same from C: an incarnation, and misuse.
 // A C program is one unsafe block.
 #![allow(clippy::multiple_unsafe_ops_per_block)]
 

@@ -47,7 +47,8 @@ fn passes(inbox: &mut In<'_>) -> usize {
     (0..shape().mailboxes()).map(|_| receive(inbox)).sum()
 }
 
-/// Version, kind, slots, size and check of the header, a magic of nonsense and of another byte order.
+/// Version, kind, slots, size and check of the header, a magic of nonsense and of another byte
+/// order.
 const HEADER: [(usize, u32); 7] =
     [(4, 9), (8, 2), (12, 8), (16, 512), (20, 1), (0, 5), (0, 0x6d44_4e4c)];
 
@@ -110,7 +111,8 @@ fn words_that_are_spoilt_under_both_ends_are_made_anew() {
     }
 }
 
-/// The proof that a sender is not there is its reader's right to make a damaged mailbox anew at once.
+/// The proof that a sender is not there is its reader's right to make a damaged mailbox anew at
+/// once.
 #[test]
 fn a_joining_reader_makes_anew_what_no_living_sender_has() {
     for (word, value) in HEADER {
@@ -165,8 +167,8 @@ fn format_otherwise(land: &Land, fabric: &SoftFabric<'_>) {
     unsafe { region.format(geometry, 0) }.unwrap();
 }
 
-/// Slots with impossible lengths are skipped within the budget of a pass: a mailbox full of them does
-/// not keep an inbox from the others.
+/// Slots with impossible lengths are skipped within the budget of a pass: a mailbox full of them
+/// does not keep an inbox from the others.
 #[test]
 fn impossible_lengths_are_within_the_budget_of_a_pass() {
     let land = land();

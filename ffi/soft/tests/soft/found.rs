@@ -11,7 +11,8 @@ use lnd_soft::{DeclareError, Join, JoinError, NodeState, SoftFabric};
 
 use crate::land::{crash, join, land, shape, Land};
 
-/// A mailbox of ours is damaged. Prepare does not say OK for a node that can neither send nor receive.
+/// A mailbox of ours is damaged. Prepare does not say OK for a node that can neither send nor
+/// receive.
 #[test]
 fn prepare_does_not_succeed_after_it_has_failed() {
     // SAFETY: everything pointed to is there.
@@ -59,8 +60,9 @@ fn prepare_does_not_succeed_after_it_has_failed() {
     }
 }
 
-/// The process that becomes the node was stopped between the exchange and the words of its life: an
-/// agent that is late with the proof of the former life's death must not hit it.
+/// The process that becomes the node was stopped between the exchange and the words of its
+/// incarnation: an agent that is late with the proof of the former incarnation's death must not hit
+/// it.
 #[test]
 fn a_late_declaration_does_not_hit_a_node_that_has_just_begun_to_join() {
     let land = land();
@@ -77,13 +79,13 @@ fn a_late_declaration_does_not_hit_a_node_that_has_just_begun_to_join() {
     assert_eq!(fabric.state_of(1), NodeState::Joining);
 }
 
-/// What follows: another takes the place; the first, going on, writes over its life.
+/// What follows: another takes the place; the first, going on, writes over its incarnation.
 #[test]
 fn a_claim_that_was_overtaken_does_not_spoil_the_next_incarnation() {
     let land = land();
     let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let first = fabric.claim(1, &Join::new(5)).unwrap();
-    // Declared dead while it is joining, by an agent that has no life to name.
+    // Declared dead while it is joining, by an agent that has no incarnation to name.
     fabric.declare_dead(1, None).unwrap();
     let second = join(&fabric, 1, &Join::new(9)).unwrap();
     // The first finds out.

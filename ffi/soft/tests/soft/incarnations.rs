@@ -37,7 +37,7 @@ fn a_node_is_one_at_a_time_and_every_incarnation_is_another() {
     }
 }
 
-/// R27: a death proven for one life never hits the next one.
+/// R27: a death proven for one incarnation never hits the next one.
 #[test]
 fn a_late_proof_of_death_hits_none() {
     let land = land();
@@ -67,7 +67,7 @@ fn a_free_lock_proves_only_the_death_of_who_had_one() {
     assert!(machine.is_ours());
     let process = join(&fabric, 1, &LOCKED).unwrap();
     assert!(!fabric.probe_death(1, || false));
-    // It leaves, and another life begins, while somebody looks at its lock.
+    // It leaves, and another incarnation begins, while another context looks at its lock.
     let mut process = Some(process);
     let looked = fabric.probe_death(1, || {
         process.take().unwrap().leave();
@@ -82,7 +82,7 @@ fn a_free_lock_proves_only_the_death_of_who_had_one() {
     assert_eq!(fabric.state_of(2), NodeState::Dead);
 }
 
-/// The former life's engines see a stop before their memory is used again.
+/// The former incarnation's engines see a stop before their memory is used again.
 #[test]
 fn a_claim_stops_the_links_of_the_former_incarnation() {
     let land = land();
@@ -101,7 +101,7 @@ fn a_claim_stops_the_links_of_the_former_incarnation() {
     joining.abandon();
 }
 
-/// R76: what a former life had lent is not lent by the next one.
+/// R76: what a former incarnation had lent is not lent by the next one.
 #[test]
 fn leases_end_with_their_incarnation() {
     let land = land();
@@ -115,7 +115,7 @@ fn leases_end_with_their_incarnation() {
     assert!(fabric.oracle().check(0, 4096, 1, Lease::Write).is_err());
 }
 
-/// The words of a life change while a node joins: until it is alive the table shows none.
+/// The words of an incarnation change while a node joins: until it is alive the table shows none.
 #[test]
 fn a_node_that_joins_shows_no_incarnation() {
     let land = land();
@@ -132,7 +132,7 @@ fn a_node_that_joins_shows_no_incarnation() {
     assert_eq!(fabric.node(0).incarnation, Some(member.incarnation()));
 }
 
-/// The low half of a life's count is the turn that it is of.
+/// The low half of an incarnation's count is the turn that it is of.
 #[test]
 fn a_count_shows_the_turn_and_only_grows() {
     let land = land();
@@ -155,7 +155,7 @@ fn a_count_shows_the_turn_and_only_grows() {
     }
 }
 
-/// A former life's memory is formatted only when no living peer's engine reads it.
+/// A former incarnation's memory is formatted only when no living peer's engine reads it.
 #[test]
 fn joining_waits_for_those_who_still_read() {
     let land = land();
@@ -185,7 +185,7 @@ fn joining_waits_for_those_who_still_read() {
     let joining = fabric.claim(0, &Join::new(2)).unwrap();
     let (error, joining) = joining.finish().unwrap_err();
     assert_eq!(error, JoinError::Busy);
-    // The peer dies in the middle: what it held is nobody's.
+    // The peer dies in the middle: what it held is free.
     crash(peer);
     fabric.declare_dead(1, None).unwrap();
     assert!(!joining.is_held());
@@ -222,7 +222,7 @@ fn a_watch_tells_each_change_once() {
     );
     assert_eq!(notified.flags, NodeFlags::LOCKED);
     assert!(watch.next(&fabric).is_none());
-    // A whole life in between is still a change: the life is another.
+    // A whole incarnation in between is still a change: the incarnation is another.
     member.leave();
     join(&fabric, 2, &LOCKED).unwrap();
     assert!(watch

@@ -111,7 +111,7 @@ fn frames_find_no_room_no_way_and_no_clock() {
     assert!(fabric.set_link(0, link(1), false));
     assert_eq!(send(1, 1, 8), Err(OutboxError::LinkDown));
     assert_eq!(send(2, 1, 8), Err(OutboxError::LinkDown));
-    // What the reader has not read survives its life; it is addressed to that one.
+    // What the reader has not read survives its incarnation; it is addressed to that one.
     crash(b);
     fabric.declare_dead(1, None).unwrap();
     let b = join(&fabric, 1, &Join::new(1)).unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The fabric from outside: headers, lives, messages, engines, and all of it from C.
+//! The fabric from outside: headers, incarnations, messages, engines, and all of it from C.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod abi;

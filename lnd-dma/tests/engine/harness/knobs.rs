@@ -14,9 +14,9 @@ use lnd_dma::soft::{CompletionFault, Faults};
 /// Faults that a test turns on.
 #[derive(Default)]
 pub struct Script<'p> {
-    /// Verdicts of the next completions; afterwards all are delivered.
+    /// Results of the next completions; afterwards all are delivered.
     pub completion_faults: VecDeque<CompletionFault>,
-    /// How many looks at a recall are missed.
+    /// How many looks at an invalidation are missed.
     pub overlook: u32,
     /// Nothing happens before.
     pub stalled_until: Instant,
@@ -24,7 +24,7 @@ pub struct Script<'p> {
     pub chunk: Option<u32>,
     /// A refused remote read is the engine's last deed.
     pub fragile: bool,
-    /// What another node does while the next recall is looked at.
+    /// What another node does while the next invalidation is looked at.
     pub during_invalidate: Option<Box<dyn FnOnce() + 'p>>,
     /// What the other node does right after the next claim.
     pub after_claim: Option<Box<dyn FnOnce() + 'p>>,

@@ -234,12 +234,12 @@ impl<'p> World<'p> {
         panic!("does not settle");
     }
 
-    /// The node dies: it does nothing more, and everybody knows.
+    /// The node is dead: it does nothing more, and every node knows.
     pub fn kill(&mut self, node: u32) {
         self.plant.bus.node_memories[node as usize].alive.store(false, Ordering::Relaxed);
     }
 
-    /// The node begins another life, with memory as new.
+    /// The node begins another incarnation, with memory as new.
     pub fn restart(&mut self, node: u32) {
         for (other, link) in self.places().into_iter().filter(|&(other, _)| other != node) {
             let_go_of(&self.memory((other, link)), node);

@@ -143,7 +143,8 @@ impl World<'_> {
         returned
     }
 
-    /// What was posted here is of a former life: nobody asks for it, and nobody may touch it.
+    /// What was posted here is of a former incarnation: nobody asks for it, and nobody may touch
+    /// it.
     pub fn forget(&mut self, at: At) {
         let plant = self.plant;
         self.live.retain(|(place, _), fragments| {
