@@ -9,7 +9,7 @@
 //! (see `docs/decisions/0004-one-sweep.md`).
 
 use crate::base::time::Instant;
-use crate::machines::transfer::{Cause, Debts, Phase};
+use crate::machines::transfer::{Cause, Debts, Phase, Word};
 use crate::ports::Ports;
 use crate::shard::{Driver, RunState};
 
@@ -31,15 +31,7 @@ impl<P: Ports> Driver<'_, P> {
         if !word.invalidating() {
             // A transfer that was published before its gate changed is found here. A later one sees
             // the changed gate itself (see `PeerGate`).
-            let cancelled = self.shared.must_cancel(slot).map(|(_, cause)| cause);
-            let vain = self.link_closed(slot);
-            let over = (self.run.state() == RunState::Draining).then_some(Cause::Shutdown);
-            let pull = self.pull_is_blocked(slot);
-            let cut = (word.phase() == Phase::Live && self.is_disconnected(slot))
-                .then_some(Cause::ConnectionDown);
-            // The order is the priority of the causes: the first cause stays in the word (R7), and
-            // the peer's end outweighs that of the path.
-            if let Some(cause) = cancelled.or(cut).or(vain).or(pull).or(over) {
+            if let Some(cause) = self.must_end(slot, word) {
                 self.cancel(now, tag, cause);
             }
         }
@@ -51,5 +43,18 @@ impl<P: Ports> Driver<'_, P> {
         if word.invalidating() && word.owes(Debts::HW) && !word.owes(Debts::CPU) {
             self.invalidate(now, tag);
         }
+    }
+
+    /// Why the transfer in a slot must be cancelled, if it must. The order is the priority of the
+    /// causes: the first cause stays in the word (R7), and the peer's end outweighs that of the path.
+    fn must_end(&self, slot: u32, word: Word) -> Option<Cause> {
+        let cut = || word.phase() == Phase::Live && self.is_disconnected(slot);
+        let over = || self.run.state() == RunState::Draining;
+        let gates = self.shared.must_cancel(slot).map(|(_, cause)| cause);
+        gates
+            .or_else(|| cut().then_some(Cause::ConnectionDown))
+            .or_else(|| self.link_closed(slot))
+            .or_else(|| self.pull_is_blocked(slot))
+            .or_else(|| over().then_some(Cause::Shutdown))
     }
 }
