@@ -177,8 +177,8 @@ static void lnd_host_way_over(struct lnd_host_worker *worker)
 }
 
 /**
- * lnd_host_client_done() - A message of ours has ended.
- * lnd_host_client_done() - Ends a message of this host.
+ * lnd_host_client_done() - A message of this host has ended.
+ * @op: the message, which the caller frees.
  * @error: 0 or a negative errno.
  * @bytes: bytes moved.
  *

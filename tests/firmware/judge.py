@@ -95,7 +95,7 @@ def of_trace(output):
                                ("Finalized", ledger["ok"] + ledger["failed"])):
             if count.get((node, name)) != expected:
                 yield f"node {node}: {expected} {name} in the ledger, {count.get((node, name))} traced"
-        for name in ("Step", "Posted", "Said", "Heard", "Peer", "Link", "Invalidated"):
+        for name in ("Step", "Posted", "Sent", "Received", "Peer", "Link", "Invalidated"):
             if not count.get((node, name)):
                 yield f"node {node}: no {name} was traced"
     # Interrupts decide, threads report.

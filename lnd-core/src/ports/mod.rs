@@ -242,8 +242,12 @@ pub trait Engine {
     /// proof (S0-11). Earlier descriptors are gone. The connection may be made again from now on.
     fn reset(&mut self, proof: Quiesced);
 
-    /// Whether the link's own register reports that it works. An unfinished reset is repeated.
-    fn link_up(&mut self) -> bool;
+    /// Whether the link's own register reports that it works. An unfinished reset is repeated. A
+    /// link without such a register works.
+    #[inline]
+    fn link_up(&mut self) -> bool {
+        true
+    }
 }
 
 /// The completion ring of one link, for its interrupt.
@@ -272,8 +276,11 @@ pub enum Sent {
 
 /// The short-message channel: fire and forget (S0-1 to S0-4).
 pub trait Channel {
-    /// Whether any path leads to this node.
-    fn reaches(&self, to: Nid) -> bool;
+    /// Whether any path leads to this node. Without routes there is one to each node.
+    #[inline]
+    fn reaches(&self, _to: Nid) -> bool {
+        true
+    }
 
     /// Largest IMMEDIATE payload in bytes this node can send and receive with a header of
     /// [`MAX_HEADER`](crate::message::MAX_HEADER) bytes.
@@ -299,8 +306,12 @@ pub trait Channel {
     }
 
     /// Whether a lane has room for one more message. `true` guarantees that the next
-    /// [`send`](Self::send) of this driver into that lane to that node finds room.
-    fn ready(&mut self, link: LinkId, to: Nid, lane: Lane) -> bool;
+    /// [`send`](Self::send) of this driver into that lane to that node finds room. A channel that
+    /// is never full has room.
+    #[inline]
+    fn ready(&mut self, _link: LinkId, _to: Nid, _lane: Lane) -> bool {
+        true
+    }
 
     /// Hands a message over, irrevocably (INV-5, R5). If it has ended when this call returns, the
     /// result is its end and its only report. Otherwise the end of a message with a `tag` is
@@ -368,8 +379,11 @@ pub trait Memory {
     /// [`BadAddress`]; nothing was written.
     fn write(&mut self, address: u64, from: &[u8]) -> Result<(), BadAddress>;
 
-    /// Whether the engine and this port may reach all of a fragment.
-    fn valid(&self, fragment: &Fragment) -> bool;
+    /// Whether the engine and this port may reach all of a fragment. Without protection they may.
+    #[inline]
+    fn valid(&self, _fragment: &Fragment) -> bool {
+        true
+    }
 }
 
 /// The receiver of transitions. Called with the shard held: must be short and must not call back.

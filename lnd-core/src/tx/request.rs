@@ -66,6 +66,29 @@ pub struct Request<'r> {
     pub user: u64,
 }
 
+impl<'r> Request<'r> {
+    /// A PUT over any link, not routed, with 0 as its `user`.
+    pub fn put(
+        peer: impl Into<To>,
+        header: &'r [u8],
+        payload: &'r [Fragment],
+        deadline: Instant,
+    ) -> Self {
+        let (kind, link, routed, user) = (Kind::Put, None, false, 0);
+        Self { kind, peer: peer.into(), link, routed, header, payload, deadline, user }
+    }
+
+    /// A GET over any link, not routed, with 0 as its `user`: the reply goes to `memory`.
+    pub fn get(
+        peer: impl Into<To>,
+        header: &'r [u8],
+        memory: &'r [Fragment],
+        deadline: Instant,
+    ) -> Self {
+        Self { kind: Kind::Get, ..Self::put(peer, header, memory, deadline) }
+    }
+}
+
 /// The reason for which a call was refused. Nothing was kept, and nothing will be reported (INV-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
