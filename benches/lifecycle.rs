@@ -119,8 +119,8 @@ fn main() {
     let (mut floor, mut bare) = (Floor::new(64), Column::default());
     for _ in 0..rounds {
         let begin = clock::spent();
-        for life in 0..incarnations {
-            floor.begin(life);
+        for number in 0..incarnations {
+            floor.begin(number);
             floor.end_oldest();
         }
         bare.push((clock::spent() - begin) as f64 / incarnations as f64);

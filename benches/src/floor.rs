@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lives_end_and_a_sweep_ends_what_is_posted() {
+    fn transfers_end_and_a_sweep_ends_what_is_posted() {
         let mut floor = Floor::new(4);
         for user in 0..100 {
             floor.begin(user);

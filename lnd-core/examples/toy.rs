@@ -19,6 +19,7 @@ use lnd_core::time::{Instant, Span};
 
 const LINK: LinkId = LinkId::new(0).unwrap();
 const NIDS: [Nid; 2] = [Nid::from_raw(1).unwrap(), Nid::from_raw(2).unwrap()];
+const INCARNATION: Incarnation = Incarnation::from_raw(1).unwrap();
 const SINK: u64 = 1 << 15;
 
 /// A node's hardware.
@@ -133,7 +134,7 @@ fn node(nid: Nid) -> Result<Driver<'static, Toy>, ConfigError> {
     nic(nid, |it| it.memory = vec![nid.raw() as u8; 2 * SINK as usize]);
     let config = Config { immediate_max: 256, ..Config::new(16, 4, 1) };
     let block = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
-    let me = Identity { nid, incarnation: Incarnation::from_raw(1).unwrap() };
+    let me = Identity { nid, incarnation: INCARNATION };
     Driver::create(block, config, me, [Toy(nid)], Toy(nid), Toy(nid), NoTrace)
 }
 
