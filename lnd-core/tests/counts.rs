@@ -227,7 +227,7 @@ fn answering_a_get_costs_no_more_than_a_put() {
         let rx_request = arrival.keep();
         let deadline = rig.now.after(Span::from_secs(60));
         let it = Reply { source: &LARGE, length: 65_536, deadline, user: 1 };
-        let tag = rig.driver.give(rig.now, rx_request, &it).unwrap();
+        let tag = rig.driver.reply(rig.now, rx_request, &it).unwrap();
         rig.driver.on_sent(rig.now, tag, Sent::Ok);
         completed(rig, tag);
         reported(rig, tag, Role::GetSource);
