@@ -91,7 +91,7 @@ int lnd_host_link_start(struct lnd_host_link *link)
 	if (!link->engine_memory)
 		return -ENOMEM;
 	error = lnd_host_fault(LND_HOST_AT_ENGINE) ? LND_E_BUSY :
-		lnd_soft_engine_create(link->engine_memory, lnd_soft_engine_size(), node->engine_ref,
+		lnd_soft_engine_create(link->engine_memory, lnd_soft_engine_size(), node->soft_node,
 				       link->number, CHUNK, 0, &link->engine);
 	if (error)
 		return lnd_error_errno(error);

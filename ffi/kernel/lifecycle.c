@@ -19,19 +19,21 @@ static int lnd_host_join(struct lnd_host_node *node)
 	unsigned int tries = 2000;
 	enum lnd_error error;
 
-	node->engine_ref_bytes = lnd_soft_node_size(node->fabric->region);
-	node->engine_ref_memory = lnd_host_alloc(node->engine_ref_bytes, LND_HOST_MAY_WAIT, LND_HOST_AT_NODE);
-	if (!node->engine_ref_memory)
+	node->soft_node_bytes = lnd_soft_node_size(node->fabric->region);
+	node->soft_node_memory = lnd_host_alloc(node->soft_node_bytes, LND_HOST_MAY_WAIT,
+						LND_HOST_AT_NODE);
+	if (!node->soft_node_memory)
 		return -ENOMEM;
 	error = lnd_host_fault(LND_HOST_AT_JOIN) ? LND_E_BUSY :
-		lnd_soft_join(node->engine_ref_memory, node->engine_ref_bytes, node->fabric->region, &args,
-			      &node->engine_ref);
+		lnd_soft_join(node->soft_node_memory, node->soft_node_bytes,
+			      node->fabric->region, &args, &node->soft_node);
 	if (error)
 		return lnd_error_errno(error);
-	error = lnd_host_fault(LND_HOST_AT_PREPARE) ? LND_E_RING : lnd_soft_prepare(node->engine_ref);
+	error = lnd_host_fault(LND_HOST_AT_PREPARE) ? LND_E_RING :
+		lnd_soft_prepare(node->soft_node);
 	while (error == LND_E_WAIT && --tries) {
 		usleep_range(1000, 2000);
-		error = lnd_soft_prepare(node->engine_ref);
+		error = lnd_soft_prepare(node->soft_node);
 	}
 	return lnd_error_errno(error);
 }
@@ -49,7 +51,7 @@ static int lnd_host_create(struct lnd_host_node *node)
 	if (error)
 		return lnd_error_errno(error);
 	config.nid = lnd_soft_nid(node->number);
-	config.incarnation = lnd_soft_incarnation(node->engine_ref);
+	config.incarnation = lnd_soft_incarnation(node->soft_node);
 	config.flags |= LND_RELIABLE; /* mailboxes lose no frame */
 	config.drain_bound = lnd_host_drain_ms * (u64)NSEC_PER_MSEC;
 	config.hello_timeout = 200 * NSEC_PER_MSEC;
@@ -95,7 +97,7 @@ static int lnd_host_run(struct lnd_host_node *node)
 	node->thread = thread;
 	wake_up_process(thread);
 	error = lnd_host_fault(LND_HOST_AT_ANNOUNCE) ? LND_E_BUSY :
-		lnd_soft_announce(node->engine_ref, &ring);
+		lnd_soft_announce(node->soft_node, &ring);
 	lnd_host_ring(node->fabric, ring);
 	return lnd_error_errno(error);
 }
@@ -146,12 +148,12 @@ static void lnd_host_clear(struct lnd_host_node *node)
 	if (!lnd_host_loses("free"))
 		lnd_host_free(node->frame, node->frame_bytes);
 	lnd_host_free(node->ni_memory, node->ni_bytes);
-	lnd_host_free(node->engine_ref_memory, node->engine_ref_bytes);
+	lnd_host_free(node->soft_node_memory, node->soft_node_bytes);
 	node->frame = NULL;
 	node->ni_memory = NULL;
-	node->engine_ref_memory = NULL;
+	node->soft_node_memory = NULL;
 	node->ni = NULL;
-	node->engine_ref = NULL;
+	node->soft_node = NULL;
 }
 
 static int lnd_host_bring_up(struct lnd_host_node *node)
@@ -196,8 +198,8 @@ int lnd_host_node_start(struct lnd_host_node *node)
 	rc = lnd_host_bring_up(node);
 	if (rc) {
 		lnd_host_halt(node);
-		if (node->engine_ref)
-			WARN_ON(lnd_soft_leave(node->engine_ref, &ring) != LND_OK);
+		if (node->soft_node)
+			WARN_ON(lnd_soft_leave(node->soft_node, &ring) != LND_OK);
 		lnd_host_clear(node);
 	}
 	node->alive = !rc;
@@ -286,7 +288,7 @@ void lnd_host_node_stop(struct lnd_host_node *node)
 	WARN_ON(lnd_ni_destroy(node->ni) != LND_OK);
 	WARN_ON(!lnd_host_only_hungry(node));
 	lnd_host_taken(list_empty(&node->ops) ? LND_HOST_AT_STOP_IDLE : LND_HOST_AT_STOP_HUNGRY);
-	WARN_ON(lnd_soft_leave(node->engine_ref, &ring) != LND_OK);
+	WARN_ON(lnd_soft_leave(node->soft_node, &ring) != LND_OK);
 	lnd_host_clear(node);
 	up_write(&node->incarnation);
 	lnd_host_ring(node->fabric, ring);

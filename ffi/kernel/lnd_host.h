@@ -215,9 +215,9 @@ struct lnd_host_node {
 	struct lnd_ni *ni;
 	void *ni_memory;
 	size_t ni_bytes;
-	struct lnd_soft_node *engine_ref;	/* membership, outbox, inbox */
-	void *engine_ref_memory;
-	size_t engine_ref_bytes;
+	struct lnd_soft_node *soft_node;	/* membership, outbox, inbox */
+	void *soft_node_memory;
+	size_t soft_node_bytes;
 	struct lnd_host_window window;
 	struct task_struct *thread;
 	wait_queue_head_t wait;

@@ -32,7 +32,8 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 		struct lnd_arrival request = { .size = sizeof(request) };
 		enum lnd_error error;
 
-		if (lnd_soft_receive(node->engine_ref, FRAMES, node->frame, node->frame_bytes, &arrival))
+		if (lnd_soft_receive(node->soft_node, FRAMES, node->frame, node->frame_bytes,
+				     &arrival))
 			return false;
 		/*
 		 * Without memory for it, a request stays in its mailbox. Answers and credits need
@@ -51,7 +52,7 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 		 */
 		if (error == LND_E_WAIT || error == LND_E_BUSY)
 			continue;
-		lnd_soft_release(node->engine_ref);
+		lnd_soft_release(node->soft_node);
 		taken++;
 	}
 	return true;
@@ -62,7 +63,7 @@ static void lnd_host_watch(struct lnd_host_node *node)
 {
 	struct lnd_soft_node_info info = { .size = sizeof(info) };
 
-	while (!lnd_soft_watch(node->engine_ref, &info)) {
+	while (!lnd_soft_watch(node->soft_node, &info)) {
 		u64 nid = lnd_soft_nid(info.node);
 
 		if (info.state == LND_SOFT_DEAD || info.state == LND_SOFT_ABSENT)

@@ -75,7 +75,7 @@ static u32 lnd_host_ready(void *ctx, u32 link, u64 nid, u32 lane)
 {
 	struct lnd_host_node *node = ctx;
 
-	return lnd_soft_ready(node->engine_ref, link, lane, lnd_soft_node_of(nid));
+	return lnd_soft_ready(node->soft_node, link, lane, lnd_soft_node_of(nid));
 }
 
 static u32 lnd_host_send(void *ctx, const struct lnd_frame *frame)
@@ -83,7 +83,7 @@ static u32 lnd_host_send(void *ctx, const struct lnd_frame *frame)
 	struct lnd_host_node *node = ctx;
 	u32 to = lnd_soft_node_of(frame->nid), sent = LND_SEND_FAILED;
 
-	if (!lnd_soft_send(node->engine_ref, frame->link, frame->lane, to, frame->bytes, frame->len,
+	if (!lnd_soft_send(node->soft_node, frame->link, frame->lane, to, frame->bytes, frame->len,
 			   &sent))
 		lnd_host_ring(node->fabric, BIT_ULL(to));
 	return sent;

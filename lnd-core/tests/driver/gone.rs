@@ -2,11 +2,11 @@
 //! A device that does not answer is no proof and no event: its link is failed, and what it has stays
 //! lent until there is a proof (S0-10, INV-2, INV-3).
 
-use lnd_core::counters::Counter;
+use lnd_core::counters::{Counter, Counters};
 use lnd_core::driver::{Blocker, Kind, RunState};
 use lnd_core::id::Tag;
 use lnd_core::link::{LinkState, Quiesced};
-use lnd_core::ports::{Completion, Returned};
+use lnd_core::ports::{Completion, NoTrace, Returned};
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, HealthClass, Place};
 
@@ -203,6 +203,17 @@ fn another_links_ring_does_not_settle_a_transfer() {
     w.device(0, 1, |d| d.ring.push_back(Completion { tag, returned: Returned::Ok }));
     w.settle();
     assert_eq!(w.count(0, Counter::ForeignCompletion), 1);
+    // The same by the calls of hosts that have no ring.
+    let completion = Completion { tag, returned: Returned::Ok };
+    let irq_handle = w.nodes[0].driver.irq_handle();
+    let mut counters = Counters::new();
+    let woken = irq_handle.on_completion_of(w.now, LINK1, completion, &mut counters, &mut NoTrace);
+    assert_eq!((woken, counters.value(Counter::ForeignCompletion)), (false, 1));
+    let now = w.now;
+    let beyond = Tag { index: u32::MAX, ..tag };
+    let before = w.count(0, Counter::ForeignCompletion);
+    w.node(0).driver.on_completion(now, Completion { tag: beyond, ..completion });
+    assert_eq!(w.count(0, Counter::ForeignCompletion), before + 1);
     let blocker = w.nodes[0].driver.blocker(0);
     assert!(matches!(blocker, Some(Blocker::Transfer { tag: held, .. }) if held == tag));
     w.free("put_req");

@@ -255,6 +255,30 @@ fn a_request_that_is_let_go_undecided_is_offered_again() {
     w.assert_drained();
 }
 
+/// S3-8: a short message that is refused at once is received and dropped: its number and its credit
+/// count, and the sender does not hear of it.
+#[test]
+fn a_short_message_that_is_refused_at_once_counts() {
+    let mut w = World::met();
+    w.hold("immediate");
+    w.put(0, 1, 10).unwrap();
+    w.settle();
+    let (now, letter) = (w.now, w.letter(0).unwrap());
+    let before = w.count(1, Counter::Requests);
+    let message = letter.message();
+    let offered = |w: &mut World| {
+        let driver = &mut w.node(1).driver;
+        match driver.on_message(now, letter.link, &letter.envelope, &message) {
+            Inbound::Request(arrival) => arrival.refuse(NakReason::NoMatch),
+            other => assert!(matches!(other, Inbound::Handled), "{other:?}"),
+        }
+        (w.nodes[1].driver.in_use(), w.count(1, Counter::Requests) - before)
+    };
+    assert_eq!(offered(&mut w), ((0, 0), 1));
+    assert_eq!(offered(&mut w), ((0, 0), 1), "the second copy is a duplicate");
+    assert_eq!(w.count(1, Counter::Duplicate), 1);
+}
+
 const REQUESTS: [&str; 3] = ["immediate", "put_req", "get_req"];
 
 /// What cannot be carried out is found before anything is taken.
