@@ -74,7 +74,7 @@ int main(void)
 	reports = b->reports;
 	fill(b->window, 100, 1);
 	MUST(node_put(b, 0, 0, 100, NULL));
-	MUST(lnd_soft_receive(a->engine_ref, 8, a->frame, room, &arrival));
+	MUST(lnd_soft_receive(a->soft_node, 8, a->frame, room, &arrival));
 	CHECK(arrival.from == b->number);
 	forge(&arrival);
 	/* The frame was not released: it arrives again, from its sender, and is accepted. */

@@ -51,7 +51,7 @@ static uint32_t op_ready(void *ctx, uint32_t link, uint64_t nid, uint32_t lane)
 {
 	struct node *node = ctx;
 
-	return lnd_soft_ready(node->engine_ref, link, lane, lnd_soft_node_of(nid));
+	return lnd_soft_ready(node->soft_node, link, lane, lnd_soft_node_of(nid));
 }
 
 static uint32_t op_send(void *ctx, const struct lnd_frame *frame)
@@ -59,7 +59,7 @@ static uint32_t op_send(void *ctx, const struct lnd_frame *frame)
 	struct node *node = ctx;
 	uint32_t sent = LND_SEND_FAILED;
 
-	lnd_soft_send(node->engine_ref, frame->link, frame->lane, lnd_soft_node_of(frame->nid),
+	lnd_soft_send(node->soft_node, frame->link, frame->lane, lnd_soft_node_of(frame->nid),
 		      frame->bytes, frame->len, &sent);
 	return sent;
 }
@@ -147,7 +147,7 @@ struct lnd_config node_config(struct node *node)
 	MUST(lnd_config_init(&config, LND_ABI_VERSION, node->world->slots ? node->world->slots : 64,
 			     4, LINKS));
 	config.nid = lnd_soft_nid(node->number);
-	config.incarnation = lnd_soft_incarnation(node->engine_ref);
+	config.incarnation = lnd_soft_incarnation(node->soft_node);
 	config.flags |= LND_RELIABLE; /* mailboxes lose no frame */
 	config.flags |= node->world->flags;
 	config.drain_bound = node->world->patience / 20;
@@ -183,13 +183,13 @@ static void node_open(struct world *world, uint32_t number, const struct lnd_ops
 	args.random = 1000 + number;
 	args.features = ~0u;
 	len = lnd_soft_node_size(world->fabric);
-	node->engine_ref_memory = memory(len);
-	MUST(lnd_soft_join(node->engine_ref_memory, len, world->fabric, &args, &node->engine_ref));
-	MUST(lnd_soft_prepare(node->engine_ref));
+	node->soft_node_memory = memory(len);
+	MUST(lnd_soft_join(node->soft_node_memory, len, world->fabric, &args, &node->soft_node));
+	MUST(lnd_soft_prepare(node->soft_node));
 	for (link = 0; link < LINKS; link++) {
 		len = lnd_soft_engine_size();
 		node->engine_memory[link] = memory(len);
-		MUST(lnd_soft_engine_create(node->engine_memory[link], len, node->engine_ref, link, 4096,
+		MUST(lnd_soft_engine_create(node->engine_memory[link], len, node->soft_node, link, 4096,
 					    world->patience, &node->engine[link]));
 	}
 	node->frame = calloc(1, lnd_soft_frame_max(world->fabric));
@@ -202,7 +202,7 @@ static void node_open(struct world *world, uint32_t number, const struct lnd_ops
 	CHECK(len > 0);
 	node->ni_memory = memory(len);
 	MUST(lnd_ni_create(node->ni_memory, len, &config, ops, node, &node->ni));
-	MUST(lnd_soft_announce(node->engine_ref, NULL));
+	MUST(lnd_soft_announce(node->soft_node, NULL));
 }
 
 void world_open(struct world *world, const struct lnd_ops *ops)
@@ -233,7 +233,7 @@ static void node_free(struct node *node)
 
 	for (link = 0; link < LINKS; link++)
 		free(node->engine_memory[link]);
-	free(node->engine_ref_memory);
+	free(node->soft_node_memory);
 	free(node->ni_memory);
 	free(node->frame);
 }
@@ -254,7 +254,7 @@ static void node_close(struct node *node)
 	MUST(lnd_ni_destroy(node->ni));
 	for (link = 0; link < LINKS; link++)
 		MUST(lnd_soft_engine_destroy(node->engine[link]));
-	MUST(lnd_soft_leave(node->engine_ref, NULL));
+	MUST(lnd_soft_leave(node->soft_node, NULL));
 	node->ni = NULL;
 }
 
@@ -344,7 +344,7 @@ int node_frames(struct node *node, uint64_t now)
 	size_t room = lnd_soft_frame_max(node->world->fabric);
 	int busy = 0;
 
-	while (lnd_soft_receive(node->engine_ref, 8, node->frame, room, &arrival) == LND_OK) {
+	while (lnd_soft_receive(node->soft_node, 8, node->frame, room, &arrival) == LND_OK) {
 		enum lnd_error error = node_frame(node, arrival.link, lnd_soft_nid(arrival.from),
 						  node->frame, arrival.len, now);
 
@@ -352,7 +352,7 @@ int node_frames(struct node *node, uint64_t now)
 		if (error == LND_E_WAIT)
 			continue;
 		MUST(error);
-		MUST(lnd_soft_release(node->engine_ref));
+		MUST(lnd_soft_release(node->soft_node));
 		busy = 1;
 	}
 	return busy;

@@ -30,10 +30,10 @@ struct node {
 	struct world *world;
 	uint32_t number;
 	struct lnd_ni *ni;
-	struct lnd_soft_node *engine_ref;
+	struct lnd_soft_node *soft_node;
 	struct lnd_soft_engine *engine[LINKS];
 	void *ni_memory;
-	void *engine_ref_memory;
+	void *soft_node_memory;
 	void *engine_memory[LINKS];
 	unsigned char *frame;
 	unsigned char *window;

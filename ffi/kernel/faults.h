@@ -42,7 +42,7 @@
 	P(ATTACH,		"attach",		"load") \
 	P(SHAPE,		"shape",		"load") \
 	P(NODE,			"node",			"load") \
-	P(ENGINE_REF,			"soft_node",		"load") \
+	P(SOFT_NODE,		"soft_node",		"load") \
 	P(JOIN,			"join",			"load") \
 	P(PREPARE,		"prepare",		"load") \
 	P(WINDOW,		"window",		"load") \

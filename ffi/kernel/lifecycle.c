@@ -21,7 +21,7 @@ static int lnd_host_join(struct lnd_host_node *node)
 
 	node->soft_node_bytes = lnd_soft_node_size(node->fabric->region);
 	node->soft_node_memory = lnd_host_alloc(node->soft_node_bytes, LND_HOST_MAY_WAIT,
-						LND_HOST_AT_NODE);
+						LND_HOST_AT_SOFT_NODE);
 	if (!node->soft_node_memory)
 		return -ENOMEM;
 	error = lnd_host_fault(LND_HOST_AT_JOIN) ? LND_E_BUSY :

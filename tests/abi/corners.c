@@ -207,8 +207,8 @@ static enum lnd_error offer(void)
 	size_t room = lnd_soft_frame_max(world.fabric);
 
 	/* The end of a pass, perhaps; the next call begins another. */
-	if (lnd_soft_receive(b->engine_ref, 8, b->frame, room, &arrival) == LND_E_END)
-		MUST(lnd_soft_receive(b->engine_ref, 8, b->frame, room, &arrival));
+	if (lnd_soft_receive(b->soft_node, 8, b->frame, room, &arrival) == LND_E_END)
+		MUST(lnd_soft_receive(b->soft_node, 8, b->frame, room, &arrival));
 	return node_frame(b, arrival.link, lnd_soft_nid(arrival.from), b->frame, arrival.len, world.now);
 }
 
@@ -243,7 +243,7 @@ static void waiting(void)
 	MUST(lnd_run(b->ni, world.now, 8, &b->next));
 	CHECK(b->woken);
 	MUST(offer());
-	MUST(lnd_soft_release(b->engine_ref));
+	MUST(lnd_soft_release(b->soft_node));
 	/* A slot becomes free, and no frame waits. */
 	MUST(lnd_nak(b->ni, kept, LND_NAK_NO_MATCH, world.now));
 	b->woken = 0;
@@ -322,7 +322,7 @@ static void contexts(void)
 	a->dead = 1;
 	MUST(lnd_soft_engine_destroy(a->engine[0]));
 	MUST(lnd_soft_engine_destroy(a->engine[1]));
-	MUST(lnd_soft_leave(a->engine_ref, NULL));
+	MUST(lnd_soft_leave(a->soft_node, NULL));
 	world_close(&world);
 	printf("corners: where one context may be, a second is told so\n");
 }

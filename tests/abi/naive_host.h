@@ -46,9 +46,9 @@ struct kept {
 struct host {
 	uint32_t number, peers, slots;	/* 0: as usual */
 	struct lnd_ni *ni;
-	struct lnd_soft_node *engine_ref;
+	struct lnd_soft_node *soft_node;
 	struct lnd_soft_engine *engine[LINKS];
-	void *ni_memory, *engine_ref_memory, *engine_memory[LINKS];
+	void *ni_memory, *soft_node_memory, *engine_memory[LINKS];
 	unsigned char *window;
 	uint64_t next, incarnation;
 	uint32_t woken, paused, engines_pause, leaving, interrupts_pending, at_once;

@@ -34,7 +34,7 @@ static inline int engines(struct host *host)
 
 	if (host->by_operations)
 		return op_engines_step(host);
-	for (link = 0; link < LINKS && host->engine_ref; link++) {
+	for (link = 0; link < LINKS && host->soft_node; link++) {
 		if (!host->engine[link])
 			continue;
 		MUST(lnd_soft_engine_step(host->engine[link], now, 16, &progress));
@@ -184,17 +184,17 @@ static inline void host_start(uint32_t number)
 	args.random = (uint32_t)++starts;
 	len = lnd_soft_node_size(fabric);
 	host->number = number;
-	host->engine_ref_memory = memory(len);
-	MUST(lnd_soft_join(host->engine_ref_memory, len, fabric, &args, &host->engine_ref));
+	host->soft_node_memory = memory(len);
+	MUST(lnd_soft_join(host->soft_node_memory, len, fabric, &args, &host->soft_node));
 	devices_run();
-	while (lnd_soft_prepare(host->engine_ref) == LND_E_WAIT) {
+	while (lnd_soft_prepare(host->soft_node) == LND_E_WAIT) {
 		CHECK(tries++ < 1000);
 		go_on(MS);
 	}
 	MUST(lnd_config_init(&config, LND_ABI_VERSION, host->slots ? host->slots : SLOTS,
 			     host->peers ? host->peers : 4, LINKS));
 	config.nid = nid_of(number);
-	config.incarnation = host->incarnation = lnd_soft_incarnation(host->engine_ref);
+	config.incarnation = host->incarnation = lnd_soft_incarnation(host->soft_node);
 	host->at_once = at_once;
 	host->by_operations = by_operations;
 	config.flags = LND_RELIABLE | (at_once ? LND_ENDS_AT_ONCE : 0);
@@ -204,7 +204,7 @@ static inline void host_start(uint32_t number)
 		struct lnd_soft_link found = { .size = sizeof(found) };
 
 		host->engine_memory[link] = memory(lnd_soft_engine_size());
-		MUST(lnd_soft_engine_create(host->engine_memory[link], lnd_soft_engine_size(), host->engine_ref,
+		MUST(lnd_soft_engine_create(host->engine_memory[link], lnd_soft_engine_size(), host->soft_node,
 					    link, 4096, SECOND, &host->engine[link]));
 		MUST(lnd_soft_link_get(fabric, number, link, &found));
 		config.rings[link].base = found.base;
@@ -224,7 +224,7 @@ static inline void host_start(uint32_t number)
 	book_starts(host->incarnation, number);
 	host->next = 0;
 	MUST(lnd_ni_create(host->ni_memory, lnd_ni_size(&config), &config, &ops, host, &host->ni));
-	MUST(lnd_soft_announce(host->engine_ref, NULL));
+	MUST(lnd_soft_announce(host->soft_node, NULL));
 }
 
 static inline void host_forget(struct host *host)
@@ -234,7 +234,7 @@ static inline void host_forget(struct host *host)
 	for (link = 0; link < LINKS; link++)
 		free(host->engine_memory[link]);
 	op_engines_end(number);
-	free(host->engine_ref_memory);
+	free(host->soft_node_memory);
 	free(host->ni_memory);
 	memset(host, 0, sizeof(*host));
 	host->number = number;
@@ -276,7 +276,7 @@ static inline void host_stop(uint32_t number, uint64_t grace)
 	MUST(lnd_ni_destroy(host->ni));
 	for (at = 0; at < LINKS; at++)
 		MUST(lnd_soft_engine_destroy(host->engine[at]));
-	MUST(lnd_soft_leave(host->engine_ref, NULL));
+	MUST(lnd_soft_leave(host->soft_node, NULL));
 	book_ends(host->incarnation, 1);
 	host_forget(host);
 }

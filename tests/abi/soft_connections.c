@@ -12,7 +12,7 @@ static uint32_t op_connection(void *ctx, uint32_t link, uint64_t nid)
 {
 	struct host *host = ctx;
 
-	return lnd_soft_connection(host->engine_ref, link, lnd_soft_node_of(nid));
+	return lnd_soft_connection(host->soft_node, link, lnd_soft_node_of(nid));
 }
 
 static void op_connection_stop(void *ctx, uint32_t link, uint64_t nid, uint32_t number)
@@ -20,8 +20,8 @@ static void op_connection_stop(void *ctx, uint32_t link, uint64_t nid, uint32_t 
 	struct host *host = ctx;
 
 	CHECK(op_connection(ctx, link, nid) == number);
-	CHECK(lnd_soft_connection_stop(host->engine_ref, link, number) == 1);
-	CHECK(lnd_soft_connection_stop(host->engine_ref, link, number) == 0);
+	CHECK(lnd_soft_connection_stop(host->soft_node, link, number) == 1);
+	CHECK(lnd_soft_connection_stop(host->soft_node, link, number) == 0);
 	stops++;
 }
 
@@ -30,18 +30,18 @@ static uint32_t op_connection_quiesced(void *ctx, uint32_t link, uint64_t nid, u
 	struct host *host = ctx;
 
 	CHECK(op_connection(ctx, link, nid) == number);
-	return lnd_soft_connection_quiesced(host->engine_ref, link, number);
+	return lnd_soft_connection_quiesced(host->soft_node, link, number);
 }
 
 static void op_connection_reset(void *ctx, uint32_t link, uint64_t nid, uint32_t number)
 {
 	struct host *host = ctx;
-	uint32_t rung = lnd_soft_connection_reset(host->engine_ref, link, number);
+	uint32_t rung = lnd_soft_connection_reset(host->soft_node, link, number);
 
 	/* The registers of the link's own reset are its driver's. */
 	CHECK(rung == !!number && (number || nid == LND_NID_UNKNOWN));
 	CHECK(!number || op_connection(ctx, link, nid) != number);
-	CHECK(!number || lnd_soft_connection_quiesced(host->engine_ref, link, number) == 1);
+	CHECK(!number || lnd_soft_connection_quiesced(host->soft_node, link, number) == 1);
 	resets += !!number;
 	link_resets += !number;
 }
@@ -81,7 +81,7 @@ static void one_stops(int dies)
 	open_three();
 	id = held_by_b();
 	number = op_connection(a, 0, nid_of(1));
-	CHECK(lnd_soft_connection_quiesced(a->engine_ref, 0, number) == 0);
+	CHECK(lnd_soft_connection_quiesced(a->soft_node, 0, number) == 0);
 	MUST(lnd_connection_down(a->ni, 0, nid_of(1), number, now));
 	for (at = 0; at < 4; at++) {
 		go_on(20 * MS);
@@ -139,21 +139,21 @@ static void wrong_names(void)
 	uint32_t number;
 
 	open_three();
-	number = lnd_soft_connection(a->engine_ref, 0, 1);
-	CHECK(number && lnd_soft_connection(a->engine_ref, 0, 1) == number);
-	CHECK(lnd_soft_connection(a->engine_ref, 0, 2) != number);
-	CHECK(!lnd_soft_connection(NULL, 0, 1) && !lnd_soft_connection(a->engine_ref, LINKS, 1));
-	CHECK(!lnd_soft_connection(a->engine_ref, 0, 64) && !lnd_soft_connection(a->engine_ref, 0, LND_SOFT_NO_NODE));
-	CHECK(!lnd_soft_connection_stop(NULL, 0, number) && !lnd_soft_connection_stop(a->engine_ref, 0, 0));
-	CHECK(!lnd_soft_connection_stop(a->engine_ref, LINKS, number));
-	CHECK(!lnd_soft_connection_stop(a->engine_ref, 0, number + 1000));
+	number = lnd_soft_connection(a->soft_node, 0, 1);
+	CHECK(number && lnd_soft_connection(a->soft_node, 0, 1) == number);
+	CHECK(lnd_soft_connection(a->soft_node, 0, 2) != number);
+	CHECK(!lnd_soft_connection(NULL, 0, 1) && !lnd_soft_connection(a->soft_node, LINKS, 1));
+	CHECK(!lnd_soft_connection(a->soft_node, 0, 64) && !lnd_soft_connection(a->soft_node, 0, LND_SOFT_NO_NODE));
+	CHECK(!lnd_soft_connection_stop(NULL, 0, number) && !lnd_soft_connection_stop(a->soft_node, 0, 0));
+	CHECK(!lnd_soft_connection_stop(a->soft_node, LINKS, number));
+	CHECK(!lnd_soft_connection_stop(a->soft_node, 0, number + 1000));
 	CHECK(!lnd_soft_connection_quiesced(NULL, 0, number));
-	CHECK(!lnd_soft_connection_quiesced(a->engine_ref, 0, 0));
-	CHECK(!lnd_soft_connection_quiesced(a->engine_ref, 0, number));
-	CHECK(lnd_soft_connection_quiesced(a->engine_ref, 0, number + 1000) == 1);
+	CHECK(!lnd_soft_connection_quiesced(a->soft_node, 0, 0));
+	CHECK(!lnd_soft_connection_quiesced(a->soft_node, 0, number));
+	CHECK(lnd_soft_connection_quiesced(a->soft_node, 0, number + 1000) == 1);
 	CHECK(!lnd_soft_connection_reset(NULL, 0, number));
-	CHECK(!lnd_soft_connection_reset(a->engine_ref, 0, number + 1000));
-	CHECK(lnd_soft_connection(a->engine_ref, 0, 1) == number);
+	CHECK(!lnd_soft_connection_reset(a->soft_node, 0, number + 1000));
+	CHECK(lnd_soft_connection(a->soft_node, 0, 1) == number);
 	go_on_well(a, b);
 	close_all();
 }
