@@ -229,7 +229,7 @@ struct lnd_host_node {
 	struct list_head hungry;	/* requests that wait for memory */
 	struct lnd_host_op *spare;	/* for the next request of a peer */
 	struct delayed_work supply;	/* allocates memory */
-	u64 expiry;	/* when to check for missing REPLYs; for the node's thread */
+	u64 expiry;	/* when to look for a missing REPLY; for the node's thread */
 	void *frame;	/* the frame that is being received */
 	size_t frame_bytes;
 	struct completion quiescent;	/* the NI's shutdown is complete */
