@@ -1117,7 +1117,7 @@ struct lnd_transfer {
  * @error: 0, or a negative errno.
  * @health: enum lnd_health_class; LND_HEALTH_OK if and only if @error is 0.
  * @delivery: enum lnd_delivery.
- * @resend: 1 if a resend cannot deliver it twice.
+ * @resend: 1 if it may be sent again, which cannot deliver it twice.
  * @cause: enum lnd_cause.
  * @place: enum lnd_place.
  * @bytes: bytes moved if it ended well, else 0. 0 for a GET that was sent as a header alone (see
@@ -1945,7 +1945,8 @@ const char *lnd_config_fault(const struct lnd_config *config, const struct lnd_o
  * @peers: peers in the table.
  * @links: links.
  *
- * @nid, @incarnation and @rings are left for the caller to fill in.
+ * Writes 0 to @nid, @incarnation and @rings: the caller fills them in afterwards. @flags becomes
+ * LND_CHECKSUM and @connections 0. lnd_config_fault() checks the numbers; this call does not.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.
@@ -2104,7 +2105,8 @@ size_t lnd_ni_size(const struct lnd_config *config);
  * @ctx: passed to every operation.
  * @ni: where the NI's pointer is written.
  *
- * All links begin down; lnd_run() opens those that work. This call uses register operations only.
+ * All links begin down; lnd_run() opens those that work. Of the operations, this call uses those of
+ * registers and engine_features() only.
  *
  * Context: thread.
  * Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_OPS,
@@ -2138,7 +2140,7 @@ enum lnd_error lnd_ni_destroy(struct lnd_ni *ni);
  *            well.
  * @now: the time.
  * @transfer: where the transfer's handle is written; after LND_DONE it names none; may be NULL.
- * @report: filled in on LND_DONE; its size is set. NULL: finalize() reports every end.
+ * @report: filled in on LND_DONE; the caller sets its size. NULL: finalize() reports every end.
  *
  * On LND_OK exactly one finalize() follows, and the memory is lent until then. On LND_DONE the
  * transfer has ended, @report is its only report, and nothing is lent: this is the end of an
@@ -2270,7 +2272,7 @@ const char *lnd_error_name(uint32_t error);
  * lnd_health_next_action() - The next action that is due.
  * @health: the object.
  * @now: the time.
- * @action: filled in; its size is set.
+ * @action: filled in; the caller sets its size.
  *
  * The end of every action must be reported by the call that its kind names. The action takes a
  * place until then. After @action_bound it has failed, is counted ("untold"), and its handle is
@@ -2535,7 +2537,7 @@ enum lnd_error lnd_health_destroy(struct lnd_health *health);
  * @attempts: the message.
  * @report: the report.
  * @now: the time.
- * @result: filled in; its size is set.
+ * @result: filled in; the caller sets its size.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
@@ -2553,7 +2555,7 @@ enum lnd_error lnd_health_ended(struct lnd_health *health,
  * @attempts: the message.
  * @error: what lnd_submit() returned.
  * @now: the time.
- * @result: filled in; its size is set.
+ * @result: filled in; the caller sets its size.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
@@ -2569,7 +2571,7 @@ enum lnd_error lnd_health_refused(struct lnd_health *health,
  * lnd_health_give_up() - Ends a message, with or without a try under way.
  * @health: the object.
  * @attempts: the message.
- * @result: filled in, with what is known of delivery; its size is set. May be NULL.
+ * @result: filled in, with what is known of delivery; the caller sets its size. May be NULL.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
@@ -2666,7 +2668,7 @@ enum lnd_error lnd_health_set_rules(struct lnd_health *health,
  * lnd_health_journal_next() - Reads the next entry of health's journal.
  * @health: the object.
  * @next: the number of the change to read, 0 at first; the number after it is written there.
- * @change: filled in; its size is set.
+ * @change: filled in; the caller sets its size.
  *
  * An entry states which interface changed, when, and on which evidence.
  *
@@ -2727,7 +2729,7 @@ enum lnd_error lnd_health_bind(struct lnd_health *health,
  * @health: the object.
  * @attempts: the message.
  * @now: the time.
- * @path: filled in; its size is set.
+ * @path: filled in; the caller sets its size.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
@@ -2747,7 +2749,7 @@ enum lnd_error lnd_health_begin(struct lnd_health *health,
  * @distances: the distance of each local interface, by its @index.
  * @count: how many, 0 to 32; interfaces without an entry are near.
  * @now: the time.
- * @path: filled in; its size is set.
+ * @path: filled in; the caller sets its size.
  *
  * Near interfaces are those near the message's memory and CPUs.
  *
@@ -3030,7 +3032,7 @@ enum lnd_error lnd_health_remove_peer(struct lnd_health *health, struct lnd_heal
  * lnd_health_get() - The health of an interface.
  * @health: the object.
  * @ni: the interface, local or a peer's.
- * @info: filled in; its size is set.
+ * @info: filled in; the caller sets its size.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
@@ -3234,7 +3236,7 @@ enum lnd_error lnd_link_failed(struct lnd_ni *ni, uint32_t link);
  * @frame: its bytes. Except after LND_REQUEST they may be reused when the call returns.
  * @len: their number.
  * @now: the time.
- * @arrival: filled in on LND_REQUEST; its size is set.
+ * @arrival: filled in on LND_REQUEST; the caller sets its size.
  *
  * Pass frames of one peer, link and lane in their order. The library handles the control layer's
  * frames and answers itself. A frame that is malformed, or whose sender is not valid, is dropped
@@ -3675,11 +3677,12 @@ enum lnd_error lnd_link_event(struct lnd_ni *ni, uint32_t link, uint32_t up, uin
 enum lnd_error lnd_assert_stopped(struct lnd_ni *ni, uint32_t link, uint64_t now);
 
 /**
- * lnd_quarantine_get() - How many transfers a failed link holds.
+ * lnd_quarantine_get() - How many transfers a failed link, or its failed connections, hold.
  * @ni: the NI.
  * @link: the link.
  * @transfers: where the number of transfers is written whose memory the device still holds and
- *             only its stop can return. 0 while the link is up.
+ *             only its stop, or a connection's, can return. 0 while the link is up and none of its
+ *             connections has failed.
  *
  * Context: thread. Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -3715,7 +3718,7 @@ enum lnd_error lnd_peer_find(const struct lnd_ni *ni, uint64_t nid, struct lnd_p
  * lnd_peer_info_get() - The state of a peer.
  * @ni: the NI.
  * @peer: its handle.
- * @info: filled in; its size is set.
+ * @info: filled in; the caller sets its size.
  *
  * Context: thread. Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
@@ -3753,9 +3756,10 @@ enum lnd_error lnd_run(struct lnd_ni *ni, uint64_t now, uint32_t budget, uint64_
  * New work is refused from now on. lnd_run() does the rest, until lnd_run_state_get() returns
  * LND_QUIESCENT. The call may be repeated with an earlier @grace. At @grace the remaining
  * transfers are cancelled. They come back within @drain_bound of struct lnd_config, or their link
- * is stopped. A link does not stop while another node's device reads from it: a stalled device
- * delays the end until it continues, or its node is proven dead. lnd_blocker_next() returns what
- * the shutdown waits for.
+ * is stopped. With connections, their connection is stopped first, and the link if there is no
+ * proof of that within two more @drain_bound. A link does not stop while another node's device
+ * reads from it: a stalled device delays the end until it continues, or its node is proven dead.
+ * lnd_blocker_next() returns what the shutdown waits for.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
@@ -3776,7 +3780,7 @@ enum lnd_error lnd_run_state_get(const struct lnd_ni *ni, uint32_t *state);
  * lnd_blocker_next() - What a drain or a shutdown waits for.
  * @ni: the NI.
  * @cursor: 0 for the first, then unchanged from the call before: where to continue.
- * @blocker: filled in; its size is set.
+ * @blocker: filled in; the caller sets its size.
  *
  * Visits the whole table at most.
  *
@@ -3791,7 +3795,7 @@ enum lnd_error lnd_blocker_next(const struct lnd_ni *ni,
 /**
  * lnd_stats_get() - The gauges of an NI.
  * @ni: the NI.
- * @stats: filled in; its size is set.
+ * @stats: filled in; the caller sets its size.
  *
  * Context: thread.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
@@ -3846,7 +3850,7 @@ enum lnd_error lnd_counter(const struct lnd_ni *ni, uint32_t counter, uint64_t *
  * @request: what to send; header and fragment vector are copied.
  * @now: the time.
  * @transfer: where the transfer's handle is written; after LND_DONE it names none; may be NULL.
- * @report: filled in on LND_DONE; its size is set. NULL: finalize() reports every end.
+ * @report: filled in on LND_DONE; the caller sets its size. NULL: finalize() reports every end.
  *
  * On LND_OK exactly one finalize() follows, and the payload's memory is lent until then. On
  * LND_DONE the message has ended, @report is its only report, and nothing is lent. A short message
@@ -3864,10 +3868,10 @@ enum lnd_error lnd_counter(const struct lnd_ni *ni, uint32_t counter, uint64_t *
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT,
- * LND_E_REENTRY, LND_E_BUSY, LND_E_ARGUMENT (kind, reserved, @nid differs from that of @peer),
- * LND_E_HEADER, LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_DEADLINE, LND_E_LINK,
- * LND_E_NO_ROUTE, LND_E_FOREIGN, LND_E_STALE, LND_E_PEER_DOWN, LND_E_PEERS_FULL, LND_E_NO_SLOTS,
- * LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
+ * LND_E_REENTRY, LND_E_BUSY, LND_E_ARGUMENT (@kind, @reserved of a fragment, or @nid differs from
+ * that of @peer), LND_E_HEADER, LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_DEADLINE,
+ * LND_E_LINK, LND_E_NO_ROUTE, LND_E_FOREIGN, LND_E_STALE, LND_E_PEER_DOWN, LND_E_PEERS_FULL,
+ * LND_E_NO_SLOTS, LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
  */
 enum lnd_error lnd_submit(struct lnd_ni *ni,
 			  const struct lnd_send_request *request,
@@ -3911,10 +3915,11 @@ const char *lnd_version(void);
 #endif
 
 /*
- * LND_NI_BYTES() - Upper bound of lnd_ni_size(), for memory that is reserved when a program is compiled.
+ * LND_NI_BYTES() - Upper bound of lnd_ni_size(), for memory reserved when a program is compiled.
  * @slots, @peers, @links, @lists, @immediate_max, @connections: as in struct lnd_config.
  *
- * A constant expression where its arguments are. It holds on 32-bit and 64-bit machines.
+ * A constant expression where its arguments are. It holds on 32-bit and 64-bit machines. It is not a
+ * multiple of LND_ALIGN: align the memory of each NI.
  */
 #define LND_NI_BYTES(slots, peers, links, lists, immediate_max, connections) \
 	((size_t)LND_NI_FIXED + (size_t)LND_NI_SLOT * (slots) + (size_t)LND_NI_PEER * (peers) + \

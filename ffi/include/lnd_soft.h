@@ -262,7 +262,7 @@ enum lnd_error lnd_soft_engine_create(void *mem,
  * @now: ns on the clock that all calls of this host use.
  * @budget: most invalidations, returns and new pulls each; every active pull (8 at most) moves one
  *          chunk.
- * @progress: its size is set; filled.
+ * @progress: the caller sets its size; filled.
  *
  * Call it when the driver has written a register for which lnd_soft_reg_write32() returned 1, when
  * the node is rung, and while it is busy. If the driver writes the registers in memory, call it
@@ -364,7 +364,7 @@ enum lnd_error lnd_soft_detach(struct lnd_soft_fabric *fabric);
 /**
  * lnd_soft_shape_get() - The numbers of a fabric.
  * @fabric: the fabric.
- * @shape: its size is set; filled.
+ * @shape: the caller sets its size; filled.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_SIZE.
@@ -403,7 +403,7 @@ uint32_t lnd_soft_node_of(uint64_t nid);
  * @fabric: the fabric.
  * @node: a node that was prepared, in this or a former incarnation.
  * @link: the link.
- * @into: its size is set; filled.
+ * @into: the caller sets its size; filled.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_ARGUMENT (no such node),
@@ -509,7 +509,7 @@ uint32_t lnd_soft_ready(struct lnd_soft_node *node, uint32_t link, uint32_t lane
  * @budget: most frames from one mailbox in one pass, at least 1.
  * @into: room for the frame, initialised.
  * @room: its bytes, at least lnd_soft_frame_max().
- * @arrival: its size is set; filled.
+ * @arrival: the caller sets its size; filled.
  *
  * Visits the mailboxes in passes, control lanes first. LND_E_END ends a pass, and the next call
  * begins another. The frame stays in its mailbox until lnd_soft_release(). If the next receive
@@ -628,7 +628,7 @@ uint64_t lnd_soft_incarnation(struct lnd_soft_node *node);
  * lnd_soft_node_get() - The node table's entry of a node.
  * @fabric: the fabric.
  * @node: the node's number.
- * @info: its size is set; filled.
+ * @info: the caller sets its size; filled.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_ARGUMENT (no such node).
@@ -640,7 +640,7 @@ enum lnd_error lnd_soft_node_get(const struct lnd_soft_fabric *fabric,
 /**
  * lnd_soft_watch() - The next node whose state has changed since its last report to this node.
  * @node: the node; its own changes are not reported.
- * @info: its size is set; filled with the other node's current state.
+ * @info: the caller sets its size; filled with the other node's current state.
  *
  * Call it when rung, and periodically, until LND_E_END. A node found dead or absent, or with
  * another incarnation, is down: call lnd_peer_event().

@@ -35,7 +35,8 @@ pub(crate) fn known(abi_version: u32) -> bool {
 /// @peers: peers in the table.
 /// @links: links.
 ///
-/// @nid, @incarnation and @rings are left for the caller to fill in.
+/// Writes 0 to @nid, @incarnation and @rings: the caller fills them in afterwards. @flags becomes
+/// LND_CHECKSUM and @connections 0. lnd_config_fault() checks the numbers; this call does not.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.

@@ -39,7 +39,7 @@ fn decide(
 ///            well.
 /// @now: the time.
 /// @transfer: where the transfer's handle is written; after LND_DONE it names none; may be NULL.
-/// @report: filled in on LND_DONE; its size is set. NULL: finalize() reports every end.
+/// @report: filled in on LND_DONE; the caller sets its size. NULL: finalize() reports every end.
 ///
 /// On LND_OK exactly one finalize() follows, and the memory is lent until then. On LND_DONE the
 /// transfer has ended, @report is its only report, and nothing is lent: this is the end of an

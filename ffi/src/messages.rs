@@ -31,7 +31,7 @@ use crate::tracing::IrqTrace;
 /// @frame: its bytes. Except after LND_REQUEST they may be reused when the call returns.
 /// @len: their number.
 /// @now: the time.
-/// @arrival: filled in on LND_REQUEST; its size is set.
+/// @arrival: filled in on LND_REQUEST; the caller sets its size.
 ///
 /// Pass frames of one peer, link and lane in their order. The library handles the control layer's
 /// frames and answers itself. A frame that is malformed, or whose sender is not valid, is dropped

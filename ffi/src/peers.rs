@@ -100,11 +100,12 @@ pub unsafe extern "C" fn lnd_assert_stopped(ni: *mut lnd_ni, link: u32, now: u64
     }))
 }
 
-/// lnd_quarantine_get() - How many transfers a failed link holds.
+/// lnd_quarantine_get() - How many transfers a failed link, or its failed connections, hold.
 /// @ni: the NI.
 /// @link: the link.
 /// @transfers: where the number of transfers is written whose memory the device still holds and
-///             only its stop can return. 0 while the link is up.
+///             only its stop, or a connection's, can return. 0 while the link is up and none of its
+///             connections has failed.
 ///
 /// Context: thread. Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -185,7 +186,7 @@ pub unsafe extern "C" fn lnd_peer_find(
 /// lnd_peer_info_get() - The state of a peer.
 /// @ni: the NI.
 /// @peer: its handle.
-/// @info: filled in; its size is set.
+/// @info: filled in; the caller sets its size.
 ///
 /// Context: thread. Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,

@@ -35,9 +35,10 @@ pub(crate) const fn run_state(state: RunState) -> lnd_run_state {
 /// New work is refused from now on. lnd_run() does the rest, until lnd_run_state_get() returns
 /// LND_QUIESCENT. The call may be repeated with an earlier @grace. At @grace the remaining
 /// transfers are cancelled. They come back within @drain_bound of struct lnd_config, or their link
-/// is stopped. A link does not stop while another node's device reads from it: a stalled device
-/// delays the end until it continues, or its node is proven dead. lnd_blocker_next() returns what
-/// the shutdown waits for.
+/// is stopped. With connections, their connection is stopped first, and the link if there is no
+/// proof of that within two more @drain_bound. A link does not stop while another node's device
+/// reads from it: a stalled device delays the end until it continues, or its node is proven dead.
+/// lnd_blocker_next() returns what the shutdown waits for.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn lnd_run_state_get(ni: *const lnd_ni, state: *mut u32) -
 /// lnd_blocker_next() - What a drain or a shutdown waits for.
 /// @ni: the NI.
 /// @cursor: 0 for the first, then unchanged from the call before: where to continue.
-/// @blocker: filled in; its size is set.
+/// @blocker: filled in; the caller sets its size.
 ///
 /// Visits the whole table at most.
 ///

@@ -22,7 +22,7 @@ impl Thread {
 
 /// lnd_stats_get() - The gauges of an NI.
 /// @ni: the NI.
-/// @stats: filled in; its size is set.
+/// @stats: filled in; the caller sets its size.
 ///
 /// Context: thread.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,

@@ -52,7 +52,7 @@ fn next_hop(ni: &lnd_ni, it: &lnd_send_request) -> Result<To, lnd_error> {
 /// @request: what to send; header and fragment vector are copied.
 /// @now: the time.
 /// @transfer: where the transfer's handle is written; after LND_DONE it names none; may be NULL.
-/// @report: filled in on LND_DONE; its size is set. NULL: finalize() reports every end.
+/// @report: filled in on LND_DONE; the caller sets its size. NULL: finalize() reports every end.
 ///
 /// On LND_OK exactly one finalize() follows, and the payload's memory is lent until then. On
 /// LND_DONE the message has ended, @report is its only report, and nothing is lent. A short message
@@ -70,10 +70,10 @@ fn next_hop(ni: &lnd_ni, it: &lnd_send_request) -> Result<To, lnd_error> {
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT,
-/// LND_E_REENTRY, LND_E_BUSY, LND_E_ARGUMENT (kind, reserved, @nid differs from that of @peer),
-/// LND_E_HEADER, LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_DEADLINE, LND_E_LINK,
-/// LND_E_NO_ROUTE, LND_E_FOREIGN, LND_E_STALE, LND_E_PEER_DOWN, LND_E_PEERS_FULL, LND_E_NO_SLOTS,
-/// LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
+/// LND_E_REENTRY, LND_E_BUSY, LND_E_ARGUMENT (@kind, @reserved of a fragment, or @nid differs from
+/// that of @peer), LND_E_HEADER, LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_DEADLINE,
+/// LND_E_LINK, LND_E_NO_ROUTE, LND_E_FOREIGN, LND_E_STALE, LND_E_PEER_DOWN, LND_E_PEERS_FULL,
+/// LND_E_NO_SLOTS, LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_submit(
     ni: *mut lnd_ni,

@@ -132,7 +132,7 @@ pub enum lnd_place {
 /// @error: 0, or a negative errno.
 /// @health: enum lnd_health_class; LND_HEALTH_OK if and only if @error is 0.
 /// @delivery: enum lnd_delivery.
-/// @resend: 1 if a resend cannot deliver it twice.
+/// @resend: 1 if it may be sent again, which cannot deliver it twice.
 /// @cause: enum lnd_cause.
 /// @place: enum lnd_place.
 /// @bytes: bytes moved if it ended well, else 0. 0 for a GET that was sent as a header alone (see

@@ -54,7 +54,7 @@ fn to_c(id: u32, action: &Action) -> lnd_action {
 /// lnd_health_next_action() - The next action that is due.
 /// @health: the object.
 /// @now: the time.
-/// @action: filled in; its size is set.
+/// @action: filled in; the caller sets its size.
 ///
 /// The end of every action must be reported by the call that its kind names. The action takes a
 /// place until then. After @action_bound it has failed, is counted ("untold"), and its handle is

@@ -137,7 +137,7 @@ impl Whole {
 /// @attempts: the message.
 /// @report: the report.
 /// @now: the time.
-/// @result: filled in; its size is set.
+/// @result: filled in; the caller sets its size.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
@@ -186,7 +186,7 @@ const fn refusal_of(error: u32) -> Refusal {
 /// @attempts: the message.
 /// @error: what lnd_submit() returned.
 /// @now: the time.
-/// @result: filled in; its size is set.
+/// @result: filled in; the caller sets its size.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
@@ -212,7 +212,7 @@ pub unsafe extern "C" fn lnd_health_refused(
 /// lnd_health_give_up() - Ends a message, with or without a try under way.
 /// @health: the object.
 /// @attempts: the message.
-/// @result: filled in, with what is known of delivery; its size is set. May be NULL.
+/// @result: filled in, with what is known of delivery; the caller sets its size. May be NULL.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,

@@ -177,7 +177,7 @@ pub unsafe extern "C" fn lnd_health_set_rules(
 /// lnd_health_journal_next() - Reads the next entry of health's journal.
 /// @health: the object.
 /// @next: the number of the change to read, 0 at first; the number after it is written there.
-/// @change: filled in; its size is set.
+/// @change: filled in; the caller sets its size.
 ///
 /// An entry states which interface changed, when, and on which evidence.
 ///

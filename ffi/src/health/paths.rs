@@ -112,7 +112,7 @@ pub unsafe extern "C" fn lnd_health_bind(
 /// @health: the object.
 /// @attempts: the message.
 /// @now: the time.
-/// @path: filled in; its size is set.
+/// @path: filled in; the caller sets its size.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn lnd_health_begin(
 /// @distances: the distance of each local interface, by its @index.
 /// @count: how many, 0 to 32; interfaces without an entry are near.
 /// @now: the time.
-/// @path: filled in; its size is set.
+/// @path: filled in; the caller sets its size.
 ///
 /// Near interfaces are those near the message's memory and CPUs.
 ///

@@ -148,7 +148,7 @@ pub unsafe extern "C" fn lnd_health_remove_peer(
 /// lnd_health_get() - The health of an interface.
 /// @health: the object.
 /// @ni: the interface, local or a peer's.
-/// @info: filled in; its size is set.
+/// @info: filled in; the caller sets its size.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,

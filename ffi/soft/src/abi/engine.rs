@@ -98,7 +98,7 @@ pub unsafe extern "C" fn lnd_soft_engine_create(
 /// @now: ns on the clock that all calls of this host use.
 /// @budget: most invalidations, returns and new pulls each; every active pull (8 at most) moves one
 ///          chunk.
-/// @progress: its size is set; filled.
+/// @progress: the caller sets its size; filled.
 ///
 /// Call it when the driver has written a register for which lnd_soft_reg_write32() returned 1, when
 /// the node is rung, and while it is busy. If the driver writes the registers in memory, call it

@@ -199,7 +199,7 @@ pub unsafe extern "C" fn lnd_soft_detach(fabric: *mut lnd_soft_fabric) -> lnd_er
 
 /// lnd_soft_shape_get() - The numbers of a fabric.
 /// @fabric: the fabric.
-/// @shape: its size is set; filled.
+/// @shape: the caller sets its size; filled.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_SIZE.

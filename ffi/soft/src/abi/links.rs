@@ -34,7 +34,7 @@ pub(super) fn memory_of(
 /// @fabric: the fabric.
 /// @node: a node that was prepared, in this or a former incarnation.
 /// @link: the link.
-/// @into: its size is set; filled.
+/// @into: the caller sets its size; filled.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_ARGUMENT (no such node),

@@ -117,7 +117,7 @@ pub unsafe extern "C" fn lnd_soft_ready(
 /// @budget: most frames from one mailbox in one pass, at least 1.
 /// @into: room for the frame, initialised.
 /// @room: its bytes, at least lnd_soft_frame_max().
-/// @arrival: its size is set; filled.
+/// @arrival: the caller sets its size; filled.
 ///
 /// Visits the mailboxes in passes, control lanes first. LND_E_END ends a pass, and the next call
 /// begins another. The frame stays in its mailbox until lnd_soft_release(). If the next receive

@@ -28,7 +28,7 @@ impl lnd_soft_node_info {
 /// lnd_soft_node_get() - The node table's entry of a node.
 /// @fabric: the fabric.
 /// @node: the node's number.
-/// @info: its size is set; filled.
+/// @info: the caller sets its size; filled.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_ARGUMENT (no such node).
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn lnd_soft_node_get(
 
 /// lnd_soft_watch() - The next node whose state has changed since its last report to this node.
 /// @node: the node; its own changes are not reported.
-/// @info: its size is set; filled with the other node's current state.
+/// @info: the caller sets its size; filled with the other node's current state.
 ///
 /// Call it when rung, and periodically, until LND_E_END. A node found dead or absent, or with
 /// another incarnation, is down: call lnd_peer_event().
