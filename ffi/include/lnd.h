@@ -1304,7 +1304,8 @@ struct lnd_ops {
 	void (*engine_reset)(void *ctx, uint32_t link);
 	/**
 	 * @engine_link_up: 1 if the engine itself finds the link working. Optional: without it,
-	 * the link counts as working. Context: inside.
+	 * the link counts as working, also one that lnd_link_event() reported down, once it is
+	 * reset. Context: inside.
 	 */
 	uint32_t (*engine_link_up)(void *ctx, uint32_t link);
 	/**
@@ -3647,13 +3648,18 @@ enum lnd_error lnd_peer_event(struct lnd_ni *ni, uint64_t nid, uint32_t up, uint
  * @up: 0: down; else up.
  * @now: the time.
  *
- * Not needed for engines whose registers report it. See lnd_link_failed() for interrupts.
+ * Not needed for engines whose registers report it. A link that is reported down is stopped and reset,
+ * and works again once the engine finds it working: a host that reports links has engine_link_up, or
+ * registers. See lnd_link_failed() for interrupts.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
  * LND_E_LINK.
  */
-enum lnd_error lnd_link_event(struct lnd_ni *ni, uint32_t link, uint32_t up, uint64_t now);
+enum lnd_error lnd_link_event(struct lnd_ni *ni,
+			      uint32_t link,
+			      uint32_t up,
+			      uint64_t now);
 
 /**
  * lnd_assert_stopped() - The platform guarantees that a link's device has stopped.

@@ -22,7 +22,8 @@ macro_rules! given {
     ($($call:ident)::+ ($($argument:expr),* $(,)?)) => {
         // SAFETY: the contract of every exported call (lnd.h). A pointer that passes the
         // checks points to what the call's comment requires and stays valid during the call, and
-        // nothing else writes to what the call reads. Memory that an object keeps stays until the
+        // nothing else writes to what the call reads, or reads what it writes. A fabric's region,
+        // which other processes write, is read and written as shared memory only. Memory that an object keeps stays until the
         // object is destroyed.
         unsafe { $($call)::+($($argument),*) }
     };

@@ -51,8 +51,11 @@ impl Ports for Toy {
 impl Toy {
     fn complete(&self, tag: Tag, returned: Returned) {
         nic(self.0, |it| {
-            let posted = it.posted.remove(&tag.index);
-            it.completions.extend(posted.map(|_| Completion { tag, returned }));
+            // A tag of an earlier use completes nothing.
+            if it.posted.get(&tag.index).is_some_and(|bd| bd.0 == tag) {
+                it.posted.remove(&tag.index);
+                it.completions.push(Completion { tag, returned });
+            }
         });
     }
 }
@@ -65,6 +68,9 @@ impl Engine for Toy {
         Ok(())
     }
     fn doorbell(&mut self) {
+        if nic(self.0, |it| it.stopped) {
+            return;
+        }
         for (tag, motion, to) in nic(self.0, |it| it.posted.clone()).into_values() {
             let Motion::Pull { from, source, .. } = motion else { continue };
             let staged =
@@ -87,8 +93,8 @@ impl Engine for Toy {
         nic(self.0, |it| it.stopped = true);
     }
     fn quiesced(&mut self) -> Option<Quiesced> {
-        // SAFETY: data moves in `doorbell` alone. Ours is not called before `reset`, and the other
-        // node's does not read what a stopped NIC has staged.
+        // SAFETY: data moves in `doorbell` alone, which moves nothing of a stopped NIC: neither its own
+        // pulls, nor what it has staged.
         nic(self.0, |it| it.stopped).then(|| unsafe { Quiesced::assert_stopped(LINK) })
     }
     fn reclaim(&mut self, tag: Tag, _: &Quiesced) -> Option<Returned> {

@@ -195,6 +195,19 @@ impl<'m, E: Engine> Links<'m, E> {
         None
     }
 
+    /// Which link comes after the one that was chosen last.
+    #[inline]
+    pub const fn turn(&self) -> usize {
+        self.next_link
+    }
+
+    /// Sets the turn back after a refused call. Refusals come at a steady rate from a host that
+    /// keeps its slots full: if they took turns, some links would carry nothing.
+    #[cold]
+    pub fn set_turn_back(&mut self, turn: usize) {
+        self.next_link = turn;
+    }
+
     /// `preference` if the peer can be reached on it, else any link on which it can.
     pub fn any_way_to(&mut self, peer: Nid, preference: Option<LinkId>) -> Option<LinkId> {
         self.way_to(peer, preference).or_else(|| self.way_to(peer, None))

@@ -242,8 +242,9 @@ pub trait Engine {
     /// proof (S0-11). Earlier descriptors are gone. The connection may be made again from now on.
     fn reset(&mut self, proof: Quiesced);
 
-    /// Whether the link's own register reports that it works. An unfinished reset is repeated. A
-    /// link without such a register works.
+    /// Whether the link's own register reports that it works. An unfinished reset is repeated. By
+    /// default it works: then a link is out of service only until its reset, also one that
+    /// [`Driver::on_link`](crate::driver::Driver::on_link) reported down.
     #[inline]
     fn link_up(&mut self) -> bool {
         true

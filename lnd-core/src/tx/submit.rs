@@ -143,8 +143,9 @@ impl<P: Ports> Driver<'_, P> {
         };
         // Requests to one peer go out in the order of submission.
         let first = self.peers.get(peer).is_some_and(|peer| peer.queue.is_empty());
+        let turn = self.links.turn();
         let link = if first { self.way_out(peer, request.link) } else { None };
-        let tag = self.claim(peer, link, &new)?;
+        let tag = self.claim(peer, link, &new).inspect_err(|_| self.links.set_turn_back(turn))?;
         self.counters.count(Counter::Accepted);
         if let Some(nid) = self.peers.nid(peer) {
             self.tracer.record(now, Trace::Accepted { tag, peer: nid, length });

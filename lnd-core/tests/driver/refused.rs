@@ -5,7 +5,7 @@ use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, Request, Why};
 use lnd_core::fragment::{Fragment, FragmentError, MAX_FRAGMENT, MAX_FRAGMENTS};
-use lnd_core::id::{LinkId, PeerId};
+use lnd_core::id::{LinkId, PeerId, Tag};
 use lnd_core::message::MAX_HEADER;
 use lnd_core::time::{Instant, Span};
 
@@ -214,4 +214,57 @@ fn a_preference_for_a_link_is_kept() {
     assert_eq!(w.device(0, 1, |d| d.calls.posts), 0);
     assert_eq!(w.device(0, 0, |d| d.calls.posts), 6);
     w.assert_drained();
+}
+
+fn freeze(w: &World, frozen: bool) {
+    for link in 0..2 {
+        w.device(1, link, |d| d.frozen = frozen);
+    }
+}
+
+/// Lets one more transfer of node 0 end.
+fn one_ends(w: &mut World) {
+    let before = w.nodes[0].done.len();
+    freeze(w, false);
+    while w.nodes[0].done.len() == before {
+        let (node, link, index, deed) = w.fabric.borrow().deeds().first().copied().unwrap();
+        w.fabric.borrow_mut().act(node, link, index, deed);
+        w.interrupts();
+        w.fetch();
+        w.deliver();
+        w.endings();
+        w.interrupts();
+        w.fetch();
+    }
+    assert_eq!(w.nodes[0].done.len(), before + 1);
+    freeze(w, true);
+    w.settle();
+}
+
+fn link_of(w: &World, tag: Tag) -> usize {
+    w.nodes[0].driver.irq_handle().shared().owner(tag.index).link().unwrap().index()
+}
+
+/// A host that keeps its slots full, and sends until `NoSlots` for each report: a refused call takes
+/// no link's turn.
+#[test]
+fn a_host_without_free_slots_uses_all_links() {
+    let small = Config { slots: 16, passive_slots: 8, depth: 8, ..config() };
+    let mut w = World::met_with(small);
+    freeze(&w, true);
+    // The credits return with the decisions; the slots do not.
+    while w.submit(Kind::Put, 0, 1, 5000).is_ok() {
+        w.settle();
+    }
+    assert_eq!(w.submit(Kind::Put, 0, 1, 5000), Err(Why::NoSlots));
+    let mut used = Vec::new();
+    for _ in 0..12 {
+        one_ends(&mut w);
+        let tag = w.submit(Kind::Put, 0, 1, 5000).unwrap();
+        used.push(link_of(&w, tag));
+        assert_eq!(w.submit(Kind::Put, 0, 1, 5000), Err(Why::NoSlots));
+        w.settle();
+    }
+    let first = used.iter().filter(|&&link| link == 0).count();
+    assert!((4..=8).contains(&first), "links used: {used:?}");
 }
