@@ -3920,24 +3920,29 @@ const char *lnd_version(void);
 }
 #endif
 
+/* Rounds a size up to a multiple of LND_ALIGN. */
+#define LND_ROUND_UP(bytes) (((bytes) + LND_ALIGN - 1) / LND_ALIGN * LND_ALIGN)
+
 /*
  * LND_NI_BYTES() - Upper bound of lnd_ni_size(), for memory reserved when a program is compiled.
  * @slots, @peers, @links, @lists, @immediate_max, @connections: as in struct lnd_config.
  *
- * A constant expression where its arguments are. It holds on 32-bit and 64-bit machines. It is not a
- * multiple of LND_ALIGN: align the memory of each NI.
+ * A constant expression where its arguments are, and a multiple of LND_ALIGN. It holds on 32-bit
+ * and 64-bit machines.
  */
 #define LND_NI_BYTES(slots, peers, links, lists, immediate_max, connections) \
-	((size_t)LND_NI_FIXED + (size_t)LND_NI_SLOT * (slots) + (size_t)LND_NI_PEER * (peers) + \
-	 (size_t)LND_NI_LINK * (links) + (size_t)LND_NI_LIST * (lists) + \
-	 (size_t)2 * (immediate_max) + (size_t)LND_NI_CONNECTION * (connections))
+	LND_ROUND_UP((size_t)LND_NI_FIXED + (size_t)LND_NI_SLOT * (slots) + \
+		     (size_t)LND_NI_PEER * (peers) + (size_t)LND_NI_LINK * (links) + \
+		     (size_t)LND_NI_LIST * (lists) + (size_t)2 * (immediate_max) + \
+		     (size_t)LND_NI_CONNECTION * (connections))
 
 /*
  * LND_RING_BYTES() - Upper bound of lnd_ring_size(), as LND_NI_BYTES().
  * @slots, @lists: as in struct lnd_config.
  */
 #define LND_RING_BYTES(slots, lists) \
-	((size_t)LND_RING_FIXED + (size_t)LND_RING_SLOT * (slots) + (size_t)LND_RING_LIST * (lists))
+	LND_ROUND_UP((size_t)LND_RING_FIXED + (size_t)LND_RING_SLOT * (slots) + \
+		     (size_t)LND_RING_LIST * (lists))
 
 /*
  * The layout that the library was built with, on machines with 64-bit pointers. The library's own

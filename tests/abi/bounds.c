@@ -9,6 +9,8 @@
 
 /* A bound is a constant. */
 static unsigned char reserved[LND_NI_BYTES(16, 4, 1, 0, 512, 0)];
+_Static_assert(!(LND_NI_BYTES(3, 5, 1, 7, 509, 1) % LND_ALIGN), "two NIs in an array are aligned");
+_Static_assert(!(LND_RING_BYTES(13, 1) % LND_ALIGN), "two rings in an array are aligned");
 static unsigned char ring[LND_RING_BYTES(16, 0)];
 
 static unsigned long checked;
