@@ -201,11 +201,11 @@ fn further_mistakes() {
     for name in kinds.into_iter().chain(others) {
         assert_eq!(spoilt(name, longer), Err(E::Length), "{name}");
     }
-    // Who sends, in which life.
+    // The sender, and its incarnation.
     assert_eq!(spoilt("close", |frame| frame[at::FROM..at::FROM + 8].fill(0)), Err(E::ZeroNid));
-    let nobody =
+    let no_sender =
         |frame: &mut Vec<u8>| frame[at::FROM_INCARNATION..at::FROM_INCARNATION + 8].fill(0);
-    assert_eq!(spoilt("hello", nobody), Err(E::ZeroIncarnation));
+    assert_eq!(spoilt("hello", no_sender), Err(E::ZeroIncarnation));
     // Lengths that overflow when added up.
     let huge = |frame: &mut Vec<u8>| {
         frame[at::IMMEDIATE_HEADER..at::IMMEDIATE_HEADER + 2].fill(0xff);

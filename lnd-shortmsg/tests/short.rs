@@ -398,8 +398,9 @@ fn what_cannot_be_gathered_is_not_sent() {
         let sent = transmit_inline(&mut producer, &envelope(), &[2; 30], &mut aside, wire, half);
         assert_eq!(sent, Ok(false));
         assert_eq!(consumer.recv(&mut scratch), Ok(None));
-        let nobody = transmit_inline(&mut producer, &stranger, &[], &mut aside, wire, |_| true);
-        assert_eq!(nobody, Err(TransmitError::Encode(EncodeError::NoIncarnation)));
+        let unaddressed =
+            transmit_inline(&mut producer, &stranger, &[], &mut aside, wire, |_| true);
+        assert_eq!(unaddressed, Err(TransmitError::Encode(EncodeError::NoIncarnation)));
         let long = [0; MAX_HEADER + 1];
         let long = transmit_inline(&mut producer, &envelope(), &long, &mut aside, wire, |_| true);
         assert_eq!(long, Err(TransmitError::Encode(EncodeError::HeaderTooLong)));

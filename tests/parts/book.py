@@ -18,6 +18,9 @@ import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+import names  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CONTENTS, TOUR = "docs/README.md", "docs/tour.md"
 CHAPTER = re.compile(r"docs/(?:evidence/)?[\w-]+\.md$")
@@ -30,8 +33,7 @@ NAMED = re.compile(r"(?<![\w./-])docs/[\w./-]+\.(?:md|svg|txt|dot|seq)\b")
 API = re.compile(r"\b(?:lnd|LND)_\w+\b(?<!_)(?!\*)")
 # LNet's callbacks, and names of what was decided against.
 NOT_OURS = {"lnd_startup", "lnd_notify_peer_down", "lnd_get_timeout", "lnd_ctl", "lnd_spin_lock"}
-RETIRED = re.compile(
-    r"\b(?:whoever|somebody|nobody|anybody|everybody|verdicts?|journeys?|yank(?:s|ed)?|rebirth|reborn)\b", re.I)
+RETIRED = re.compile(rf"\b(?:{'|'.join(names.PAGES)})\b", re.I)
 SOURCE = re.compile(r"\.(?:rs|c|h|sh|toml|py)$|^[^.]+$|/[^./]+$")
 FUNCTION = re.compile(r"`(\w+)\(\)`")
 HEADING = re.compile(r"^#+ (.*)$", re.M)

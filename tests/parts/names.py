@@ -38,6 +38,9 @@ RETIRED_TOGETHER = {
 }
 # Words of the shipped crates' prose that name no thing.
 PROSE = {"whoever": "the subject", "somebody": "the subject", "nobody": "no peer, no node, no thread"}
+# The same for pages of the book, and the retired nouns that its prose does not need in another sense.
+PAGES = (*PROSE, "anybody", "everybody", "verdict", "verdicts", "journey", "journeys", "yank", "yanks", "yanked",
+         "rebirth", "reborn")
 SHIPPED = ("lnd-core/src", "lnd-dma/src", "lnd-shortmsg/src", "lnd-health/src", "ffi/src", "ffi/soft/src")
 # One type for two ends: the C headers declare it once each.
 SAME_ON_PURPOSE = {"lnd_error": "each library's header declares the errors that it returns"}

@@ -143,7 +143,7 @@ impl World<'_> {
         returned
     }
 
-    /// What was posted here is of a former incarnation: nobody asks for it, and nobody may touch
+    /// What was posted here is of a former incarnation: no driver asks for it, and no engine may touch
     /// it.
     pub fn forget(&mut self, at: At) {
         let plant = self.plant;
