@@ -6,7 +6,7 @@
     tests/parts/branches.py --print REPORT.json…   prints what no test takes, as entries of a list
     tests/parts/branches.py --self-test
 
-LIST is tests/branches, which says how it is to be read.
+LIST is tests/exceptions/branches, which says how it is to be read.
 
 REPORT.json is llvm-cov's export of one test program. A side is one outcome of a condition or of a
 pattern (`if`, `while`, `let … else`, a guard, each operand of && and ||), an arm of a `match`,
