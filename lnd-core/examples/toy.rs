@@ -2,32 +2,26 @@
 //! An LND for a made-up NIC, whole. Two nodes have mailboxes; their NICs copy from each other's
 //! memory. A PUT that fits its message travels inside; a larger one is staged, announced, and
 //! pulled by the other node's NIC.
-use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::error::Error;
-use std::mem::MaybeUninit;
+use std::mem::{take, MaybeUninit};
+use std::rc::Rc;
 
-use lnd_core::config::{Config, ConfigError};
-use lnd_core::driver::{Driver, Identity, Inbound, Receive, Request};
-use lnd_core::fragment::Fragment;
-use lnd_core::id::{Incarnation, LinkId, Nid, Tag};
-use lnd_core::link::Quiesced;
-use lnd_core::message::{Envelope, Message};
-use lnd_core::owned::OwnedMessage;
-use lnd_core::ports::*;
-use lnd_core::time::{Instant, Span};
+use lnd_core::prelude::*;
 
 const LINK: LinkId = LinkId::new(0).unwrap();
 const NIDS: [Nid; 2] = [Nid::from_raw(1).unwrap(), Nid::from_raw(2).unwrap()];
-const INCARNATION: Incarnation = Incarnation::from_raw(1).unwrap();
 const SINK: u64 = 1 << 15;
+const TIMEOUT: Span = Span::from_secs(50);
+const INLINE: usize = 256;
 
 /// A node's hardware.
 #[derive(Default)]
 struct Nic {
-    memory: Vec<u8>,
-    mailbox: VecDeque<OwnedMessage<256>>,
-    posted: BTreeMap<u32, (Tag, Motion, Fragment)>,
+    mail: Rc<RefCell<Backlog<INLINE, 8>>>,
+    memory: LinearMemory<'static>,
+    posted: BTreeMap<Tag, (Motion, Fragment)>,
     completions: Vec<Completion>,
     stopped: bool,
 }
@@ -38,67 +32,48 @@ fn nic<R>(node: Nid, work: impl FnOnce(&mut Nic) -> R) -> R {
     NICS.with(|nics| work(&mut nics[node.raw() as usize - 1].borrow_mut()))
 }
 
-/// All ports of a node.
+/// Ends what was posted. A tag of an earlier use ends nothing.
+fn complete(node: Nid, tag: Tag, returned: Returned) {
+    nic(node, |it| {
+        it.completions.extend(it.posted.remove(&tag).map(|_| Completion { tag, returned }));
+    });
+}
+
+/// The engine and the channel of a node.
 struct Toy(Nid);
-
-impl Ports for Toy {
-    type Engine = Self;
-    type Channel = Self;
-    type Memory = Self;
-    type Tracer = NoTrace;
-}
-
-impl Toy {
-    fn complete(&self, tag: Tag, returned: Returned) {
-        nic(self.0, |it| {
-            // A tag of an earlier use completes nothing.
-            if it.posted.get(&tag.index).is_some_and(|bd| bd.0 == tag) {
-                it.posted.remove(&tag.index);
-                it.completions.push(Completion { tag, returned });
-            }
-        });
-    }
-}
+type Node = Driver<'static, (Toy, Toy, LinearMemory<'static>, NoTrace)>;
 
 impl Engine for Toy {
     fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
-        let [one] = bd.fragments else { return Err(PostError::Invalid) };
-        let memory = Fragment::new(one.address, bd.length);
-        nic(self.0, |it| it.posted.insert(bd.tag.index, (bd.tag, bd.motion, memory)));
+        let memory = bd.single().ok_or(PostError::Invalid)?;
+        nic(self.0, |it| it.posted.insert(bd.tag, (bd.motion, memory)));
         Ok(())
     }
     fn doorbell(&mut self) {
-        if nic(self.0, |it| it.stopped) {
-            return;
-        }
-        for (tag, motion, to) in nic(self.0, |it| it.posted.clone()).into_values() {
+        for (tag, (motion, to)) in nic(self.0, |it| it.posted.clone()) {
             let Motion::Pull { from, source, .. } = motion else { continue };
-            let staged =
-                nic(from, |it| it.posted.get(&source.index).copied().filter(|_| !it.stopped));
+            let staged = nic(from, |it| it.posted.get(&source).copied().filter(|_| !it.stopped));
+            let Some((_, at)) = staged.filter(|_| !nic(self.0, |it| it.stopped)) else { continue };
             let mut data = vec![0; to.length as usize];
-            let Some((_, _, at)) = staged.filter(|bd| bd.0 == source) else { continue };
-            if Toy(from)
-                .read(at.address, &mut data)
-                .and_then(|()| self.write(to.address, &data))
-                .is_ok()
-            {
-                self.complete(tag, Returned::Ok);
+            let read = nic(from, |it| it.memory.read(at.address, &mut data));
+            if read.and_then(|()| nic(self.0, |it| it.memory.write(to.address, &data))).is_ok() {
+                complete(self.0, tag, Returned::Ok);
             }
         }
     }
     fn invalidate(&mut self, tag: Tag) {
-        self.complete(tag, Returned::Touched);
+        complete(self.0, tag, Returned::Touched);
     }
     fn stop(&mut self) {
         nic(self.0, |it| it.stopped = true);
     }
     fn quiesced(&mut self) -> Option<Quiesced> {
-        // SAFETY: data moves in `doorbell` alone, which moves nothing of a stopped NIC: neither its own
-        // pulls, nor what it has staged.
+        // SAFETY: data moves in `doorbell` alone, which moves nothing of a stopped NIC: neither its
+        // own pulls, nor what it has staged.
         nic(self.0, |it| it.stopped).then(|| unsafe { Quiesced::assert_stopped(LINK) })
     }
     fn reclaim(&mut self, tag: Tag, _: &Quiesced) -> Option<Returned> {
-        nic(self.0, |it| it.posted.remove(&tag.index)).map(|_| Returned::Touched)
+        nic(self.0, |it| it.posted.remove(&tag)).map(|_| Returned::Touched)
     }
     fn reset(&mut self, _: Quiesced) {
         nic(self.0, |it| it.stopped = false);
@@ -107,7 +82,7 @@ impl Engine for Toy {
 
 impl Channel for Toy {
     fn immediate_max(&self) -> u32 {
-        256
+        INLINE as u32
     }
     fn is_reliable(&self) -> bool {
         true
@@ -119,50 +94,34 @@ impl Channel for Toy {
         message: &Message<'_>,
         _: Option<Tag>,
     ) -> Result<Option<Sent>, ChannelFull> {
-        let owned = OwnedMessage::new(envelope, message).ok_or(ChannelFull)?;
-        nic(envelope.to, |it| it.mailbox.push_back(owned));
-        Ok(Some(Sent::Ok))
+        let kept = nic(envelope.to, |it| it.mail.borrow_mut().push(envelope, message));
+        kept.map(|()| Some(Sent::Ok))
     }
 }
 
-impl Memory for Toy {
-    fn read(&self, at: u64, into: &mut [u8]) -> Result<(), BadAddress> {
-        nic(self.0, |it| into.copy_from_slice(&it.memory[at as usize..][..into.len()]));
-        Ok(())
-    }
-    fn write(&mut self, at: u64, from: &[u8]) -> Result<(), BadAddress> {
-        nic(self.0, |it| it.memory[at as usize..][..from.len()].copy_from_slice(from));
-        Ok(())
-    }
-}
-
-fn node(nid: Nid) -> Result<Driver<'static, Toy>, ConfigError> {
-    nic(nid, |it| it.memory = vec![nid.raw() as u8; 2 * SINK as usize]);
-    let config = Config { immediate_max: 256, ..Config::new(16, 4, 1) };
+fn node(nid: Nid) -> Result<Node, ConfigError> {
+    let memory = LinearMemory::new(vec![Cell::new(nid.raw() as u8); 2 * SINK as usize].leak());
+    nic(nid, |it| it.memory = memory);
+    let config = Config { lists: 0, ..Config::new(16, 4, 1) };
     let block = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
-    let me = Identity { nid, incarnation: INCARNATION };
-    Driver::create(block, config, me, [Toy(nid)], Toy(nid), Toy(nid), NoTrace)
+    // A real node takes the clock of the calendar: each start is another incarnation.
+    let me = Identity { nid, incarnation: Incarnation::from_clock(1) };
+    Driver::create(block, config, me, [Toy(nid)], Toy(nid), memory, NoTrace)
 }
 
 /// Takes messages, completions and time in, and prints the reports.
-fn run(driver: &mut Driver<'static, Toy>, nid: Nid, now: Instant) {
-    while let Some(owned) = nic(nid, |it| it.mailbox.pop_front()) {
-        let message = owned.message();
-        let inbound = driver.on_message(now, LINK, owned.envelope(), &message);
-        if let Inbound::Request(request) = inbound {
-            let (length, deadline) = (request.length(), now.after(Span::from_secs(50)));
-            let sink = [Fragment::new(SINK, length)];
-            let received = request.recv(&Receive { sink: &sink, length, deadline, user: 0 });
-            println!("{nid:?} receives {length} bytes: {received:?}");
-        }
-    }
-    driver.ring();
-    let completions = nic(nid, |it| std::mem::take(&mut it.completions));
-    completions.into_iter().for_each(|it| driver.on_completion(now, it));
-    let _ = driver.on_time(now);
-    while let Some(report) = driver.next_report(now) {
+fn run(driver: &mut Node, nid: Nid, now: Instant) {
+    let mail = nic(nid, |it| it.mail.clone());
+    mail.borrow_mut().offer(now, LINK, driver, |request| {
+        let length = request.length();
+        let sink = [Fragment::new(SINK, length)];
+        let received = request.recv(&Receive::new(&sink, length, now.after(TIMEOUT)));
+        println!("{nid:?} receives {length} bytes: {received:?}");
+        true
+    });
+    driver.run_once(now, nic(nid, |it| take(&mut it.completions)), |report| {
         println!("{nid:?} reports {:?}: {:?}", report.role, report.status.delivery);
-    }
+    });
 }
 
 /// Two PUTs, one small and one large.
@@ -177,13 +136,13 @@ pub fn main() -> Result<(), Box<dyn Error>> {
             now = now.after(Span::from_millis(1));
             NIDS.iter().zip(&mut nodes).for_each(|(nid, node)| run(node, *nid, now));
             if step == 50 {
-                let (payload, deadline) =
-                    ([Fragment::new(0, length)], now.after(Span::from_secs(50)));
-                let request = Request::put(NIDS[1], b"match bits", &payload, deadline);
+                let payload = [Fragment::new(0, length)];
+                let request = Request::put(NIDS[1], b"match bits", &payload, now.after(TIMEOUT));
                 println!("submitted: {:?}", nodes[0].submit(now, request).map_err(|it| it.why)?);
             }
         }
-        let received = nic(NIDS[1], |it| it.memory[SINK as usize..][..length as usize].to_vec());
+        let mut received = vec![0; length as usize];
+        nic(NIDS[1], |it| it.memory.read(SINK, &mut received))?;
         assert!(received.iter().all(|&byte| byte == 1), "{length} bytes");
     }
     Ok(())

@@ -8,10 +8,12 @@ extern crate std;
 
 mod base;
 mod handshake;
+pub mod host;
 mod links;
 mod machines;
 mod peers;
 pub mod ports;
+pub mod prelude;
 mod recovery;
 mod rx;
 mod shard;

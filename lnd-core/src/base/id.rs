@@ -48,6 +48,24 @@ impl fmt::Display for Nid {
 ///
 /// Every message carries its sender's incarnation and the receiver's, as the sender knows it. A
 /// message that names a wrong incarnation changes nothing but a counter (INV-6, R29).
+///
+/// Two incarnations of one node must differ, for as long as a message, a pull or a peer's memory of
+/// the first may last. Nothing else is asked of the number: incarnations are not ordered (decision
+/// 0018), and those of different nodes may be equal. [`from_clock`](Self::from_clock) and
+/// [`of_start`](Self::of_start) are two ways to keep the rule.
+///
+/// ```
+/// use lnd_core::id::Incarnation;
+///
+/// // A calendar clock that runs while the machine is off:
+/// let since_1970 = std::time::UNIX_EPOCH.elapsed().unwrap();
+/// let by_clock = Incarnation::from_clock(since_1970.as_nanos() as u64);
+/// // Or a count that outlives the node, with a random number in case it does not:
+/// let (count, random) = (17, 0x5eed_1234);
+/// let by_count = Incarnation::of_start(count, random);
+/// assert_ne!(by_count, Incarnation::of_start(count + 1, random));
+/// # let _ = by_clock;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Incarnation(NonZeroU64);
@@ -59,6 +77,24 @@ impl Incarnation {
             Some(raw) => Some(Self(raw)),
             None => None,
         }
+    }
+
+    /// The incarnation of a start at this time of a calendar clock, in nanoseconds since any fixed
+    /// date. The clock must tick more often than the node starts, and must not be set back behind
+    /// an earlier start. A clock that begins anew with the machine is unsuitable.
+    pub const fn from_clock(nanoseconds: u64) -> Self {
+        match Self::from_raw(nanoseconds) {
+            Some(incarnation) => incarnation,
+            None => Self(NonZeroU64::MAX),
+        }
+    }
+
+    /// The incarnation of the node's start number `count`, from 1, with a `random` number. The
+    /// count is stored, where it outlives the node, before the first message is sent: then it alone
+    /// makes the difference. The random number makes it where the store is lost or does not exist;
+    /// without a store two starts then agree by chance, one pair in 2^32.
+    pub const fn of_start(count: u32, random: u32) -> Self {
+        Self::from_clock((random as u64) << 32 | count as u64)
     }
 
     /// The raw number, never zero.
@@ -178,5 +214,15 @@ mod tests {
         assert!(Nid::from_raw(0).is_none());
         assert!(Incarnation::from_raw(0).is_none());
         assert!(LinkId::new(MAX_LINKS).is_none());
+    }
+
+    #[test]
+    fn a_start_has_an_incarnation_of_its_own() {
+        let starts = [(0, 0), (1, 0), (2, 0), (1, 1), (u32::MAX, 1), (1, u32::MAX)];
+        let mut made = starts.map(|(count, random)| Incarnation::of_start(count, random));
+        assert_eq!(made[3].raw(), 0x1_0000_0001);
+        made.sort_unstable();
+        assert!(made.windows(2).all(|pair| pair[0] != pair[1]));
+        assert_eq!(Incarnation::from_clock(5).raw(), 5);
     }
 }

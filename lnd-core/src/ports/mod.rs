@@ -4,6 +4,7 @@
 //!
 //! No call may block, allocate or call back into the driver.
 
+mod descriptor;
 pub mod trace;
 
 use core::num::NonZeroU32;
@@ -16,110 +17,7 @@ use crate::base::time::Instant;
 use crate::machines::link::{Connection, Quiesced};
 use trace::Trace;
 
-bitflags::bitflags! {
-    impl Features: u32 {
-        /// The engine of the pulled side reports the end of a pull itself (S3-4). Without it the
-        /// puller sends PUT_DONE.
-        const REMOTE_COMPLETION = 1 << 0;
-        /// A descriptor that is invalidated before its first byte reports that.
-        const KNOWS_UNTOUCHED = 1 << 1;
-        /// A one-sided read of an address that is not published ends with an access error and
-        /// leaves both ends usable (S2-10, S2-12).
-        const ILLEGAL_READ = 1 << 2;
-        /// A one-sided read of no bytes succeeds if the other engine answers.
-        const ZERO_READ = 1 << 3;
-        /// A one-sided read of the word that a peer has published (S2-9: optional).
-        const PUBLISHED_READ = 1 << 4;
-        /// The engine stops its connections one by one, by registers of its own
-        /// (`docs/registers.md`).
-        const CONNECTIONS = 1 << 5;
-        /// Belongs to no device: the driver answers CANCEL. See [`Engine::SAFE_INVALIDATE`].
-        const CANCEL = 1 << 31;
-        // Bits of later devices survive.
-        const _ = !0;
-    }
-}
-
-/// What an engine can do. Unknown bits are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(transparent)]
-pub struct Features(pub u32);
-
-/// The direction in which a descriptor moves data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Motion {
-    /// Transmit side: memory to be pulled by one peer (S3-1).
-    Stage {
-        /// The only node that may pull it.
-        to: Nid,
-    },
-    /// Receive side: pull what a peer has staged.
-    Pull {
-        /// The node to pull from.
-        from: Nid,
-        /// Its staged transfer.
-        source: Tag,
-        /// The [`key`](Engine::key) of that, as the peer has sent it. It may be any bytes: the
-        /// engine checks it. Not empty where engines [have keys](Engine::has_keys).
-        key: Key,
-    },
-}
-
-/// One buffer descriptor (BD), as the core posts it to the engine.
-#[derive(Clone, Copy, Debug)]
-pub struct Bd<'a> {
-    /// The transfer. Its index is the descriptor's index on every link.
-    pub tag: Tag,
-    /// The direction.
-    pub motion: Motion,
-    /// Bytes to move. May be less than the fragments hold, never more.
-    pub length: u32,
-    /// The memory, in order.
-    pub fragments: &'a [Fragment],
-    /// The indirect list to use if the fragments do not fit the descriptor: `0..lists` of the
-    /// configuration. `None` when there is at most one fragment.
-    pub list: Option<u16>,
-}
-
-/// The reason for which the engine refused a descriptor. Nothing was posted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PostError {
-    /// Index, length or fragments are outside what the engine was set up for.
-    Invalid,
-    /// The descriptor of this index is still with the device.
-    Busy,
-    /// The ring is full.
-    Full,
-    /// The device reports what no working device reports: see [`Engine::is_gone`].
-    Gone,
-}
-
-crate::sentences! { PostError {
-    Self::Invalid => "the engine was not set up for such a descriptor",
-    Self::Busy => "the descriptor is still with the device",
-    Self::Full => "the ring is full",
-    Self::Gone => "the device does not identify itself",
-}}
-
-/// The outcome of a descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Returned {
-    /// All bytes were moved.
-    Ok,
-    /// It ended with an error, and the device guarantees that no byte was moved.
-    Untouched,
-    /// It ended with an error, and bytes may have been moved.
-    Touched,
-}
-
-/// One entry of a completion ring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// The descriptor's tag. It is checked, never trusted.
-    pub tag: Tag,
-    /// Its outcome.
-    pub returned: Returned,
-}
+pub use descriptor::{Bd, Completion, Features, Motion, PostError, Returned};
 
 /// The DMA engine of one link, for the thread that owns the shard.
 ///
@@ -412,4 +310,22 @@ pub trait Ports {
     type Memory: Memory;
     /// The trace sink.
     type Tracer: Tracer;
+}
+
+/// The ports in this order are a set of ports: a host needs no type of its own for that.
+///
+/// ```
+/// use lnd_core::driver::Driver;
+/// use lnd_core::host::{LinearMemory, WithoutEngine};
+/// use lnd_core::ports::{Channel, NoTrace};
+///
+/// struct MyHost<'m, C: Channel> {
+///     driver: Driver<'m, (WithoutEngine, C, LinearMemory<'m>, NoTrace)>,
+/// }
+/// ```
+impl<E: Engine, C: Channel, M: Memory, T: Tracer> Ports for (E, C, M, T) {
+    type Engine = E;
+    type Channel = C;
+    type Memory = M;
+    type Tracer = T;
 }

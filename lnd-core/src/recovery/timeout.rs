@@ -17,9 +17,10 @@ impl<P: Ports> Driver<'_, P> {
     /// `None` if nothing waits for time. Changes without an event, such as a link that returns or
     /// room in the channel, are polled each `link_poll`.
     ///
-    /// The time is valid until another call is made. Call `on_time` again after every batch of
-    /// other calls and after every wake-up that an [`IrqHandle`](crate::driver::IrqHandle)
-    /// requested. It may be called as often as you like: a call that is too early does nothing.
+    /// The time is valid until another call is made; [`wake_up_at`](Self::wake_up_at) returns it at
+    /// any time. Call `on_time` again after every batch of other calls and after every wake-up that
+    /// an [`IrqHandle`](crate::driver::IrqHandle) requested. It may be called as often as you like:
+    /// a call that is too early does nothing.
     ///
     /// Peers count as silent only while this host runs (R41). The end of a silence may be the first
     /// call after a pause. If no call was made within two `link_poll`s before it, the decision is

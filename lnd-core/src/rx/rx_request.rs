@@ -93,6 +93,13 @@ pub struct Receive<'r> {
     pub user: u64,
 }
 
+impl<'r> Receive<'r> {
+    /// The first `length` bytes go to `sink`, with 0 as `user`.
+    pub const fn new(sink: &'r [Fragment], length: u32, deadline: Instant) -> Self {
+        Self { sink, length, deadline, user: 0 }
+    }
+}
+
 /// The bytes that answer an accepted GET.
 #[derive(Clone, Copy, Debug)]
 pub struct Reply<'r> {
@@ -104,6 +111,13 @@ pub struct Reply<'r> {
     pub deadline: Instant,
     /// Returned in the report.
     pub user: u64,
+}
+
+impl<'r> Reply<'r> {
+    /// The first `length` bytes of `source` are the answer, with 0 as `user`.
+    pub const fn new(source: &'r [Fragment], length: u32, deadline: Instant) -> Self {
+        Self { source, length, deadline, user: 0 }
+    }
 }
 
 /// The reason for which a decision was refused.

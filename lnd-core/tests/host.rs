@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What the library does for hosts: waiting messages, rounds, the time of the next one.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::cell::{Cell, RefCell};
+use std::mem::MaybeUninit;
+
+use lnd_core::message::Lane;
+use lnd_core::prelude::*;
+
+type Mail = RefCell<Backlog<64, 4>>;
+type Set = (WithoutEngine, Post, LinearMemory<'static>, NoTrace);
+type Node = Driver<'static, Set>;
+
+const LINK: LinkId = LinkId::new(0).unwrap();
+const MS: Span = Span::from_millis(1);
+
+/// Writes into the other node's backlog.
+struct Post(&'static Mail);
+
+impl Channel for Post {
+    fn immediate_max(&self) -> u32 {
+        64
+    }
+    fn is_reliable(&self) -> bool {
+        true
+    }
+    fn ready(&mut self, _: LinkId, _: Nid, lane: Lane) -> bool {
+        self.0.borrow().has_room(lane)
+    }
+    fn send(
+        &mut self,
+        _: LinkId,
+        envelope: &Envelope,
+        message: &Message<'_>,
+        _: Option<Tag>,
+    ) -> Result<Option<Sent>, ChannelFull> {
+        self.0.borrow_mut().push(envelope, message).map(|()| Some(Sent::Ok))
+    }
+}
+
+fn nid(node: usize) -> Nid {
+    Nid::from_raw(node as u64 + 1).unwrap()
+}
+
+struct World {
+    now: Instant,
+    nodes: [Node; 2],
+    mail: [&'static Mail; 2],
+    bytes: [&'static [Cell<u8>]; 2],
+    reports: [Vec<Report>; 2],
+}
+
+impl World {
+    /// Two nodes that have opened their links. `slots` is of node 1.
+    fn new(slots: u32, change: impl Fn(&mut Config)) -> Self {
+        let mail = [0, 1].map(|_| &*Box::leak(Box::new(Mail::default())));
+        let bytes = [0, 1].map(|node| &*vec![Cell::new(node); 4096].leak());
+        let nodes = [16, slots].map(|slots| {
+            let mut config = Config::new(slots, 2, 1);
+            change(&mut config);
+            config
+        });
+        let nodes = [0, 1].map(|node| {
+            let block = vec![MaybeUninit::uninit(); nodes[node].bytes_needed()].leak();
+            let incarnation = Incarnation::of_start(1, node as u32);
+            let me = Identity { nid: nid(node), incarnation };
+            let (engine, channel) = (WithoutEngine::new(LINK), Post(mail[1 - node]));
+            let memory = LinearMemory::new(bytes[node]);
+            Driver::create(block, nodes[node], me, [engine], channel, memory, NoTrace).unwrap()
+        });
+        let mut world = Self {
+            now: Instant::ORIGIN.after(MS),
+            nodes,
+            mail,
+            bytes,
+            reports: Default::default(),
+        };
+        world.round(0, |_| panic!("a request"));
+        world.round(1, |_| panic!("a request"));
+        world
+    }
+
+    /// A round of a node. Returns whether a message waits, and when the next round is due.
+    fn round(
+        &mut self,
+        node: usize,
+        decide: impl FnMut(Arrival<'_, '_, '_, Set>) -> bool,
+    ) -> (bool, Option<Instant>) {
+        let driver = &mut self.nodes[node];
+        let waits = self.mail[node].borrow_mut().offer(self.now, LINK, driver, decide);
+        let reports = &mut self.reports[node];
+        (waits, driver.run_once(self.now, [], |report| reports.push(report)))
+    }
+
+    fn put(&mut self, length: u32, deadline: Instant) {
+        let payload = [Fragment::new(0, length)];
+        let request = Request::put(nid(1), b"header", &payload, deadline);
+        assert!(self.nodes[0].submit(self.now, request).is_ok());
+    }
+}
+
+/// What a host does that receives everything at once, at the start of its memory.
+fn receive<P: Ports>(arrival: Arrival<'_, '_, '_, P>) -> bool {
+    let sink = [Fragment::new(0, arrival.length())];
+    let it = Receive::new(&sink, arrival.length(), Instant::NEVER);
+    arrival.recv(&it).is_ok()
+}
+
+#[test]
+fn a_message_travels_inline_where_there_is_no_engine() {
+    let mut w = World::new(4, |_| ());
+    w.put(64, Instant::NEVER);
+    for _ in 0..4 {
+        w.round(1, receive);
+        w.round(0, |_| panic!("a request"));
+    }
+    assert!(w.bytes[1][..64].iter().all(|byte| byte.get() == 0));
+    assert_eq!(w.reports[0].pop().unwrap().status.errno, 0);
+    // A longer one needs an engine.
+    w.put(65, Instant::NEVER);
+    w.round(0, |_| panic!("a request"));
+    let status = w.reports[0].pop().unwrap().status;
+    assert!(status.errno < 0 && status.delivery == Delivery::NotDelivered, "{status:?}");
+    assert!(!w.round(1, |_| panic!("a request")).0);
+}
+
+/// The oracle is the deadline: a host that sleeps until the time it was given reports at that time,
+/// whatever was called before it asked.
+#[test]
+fn a_host_wakes_up_when_a_submitted_message_ends() {
+    let mut w = World::new(4, |config| config.hello_timeout = Span::from_secs(10));
+    // Node 1 never answers, and the first message waits for it with a late deadline.
+    w.put(1, w.now.after(MS.times(900)));
+    let (_, next) = w.round(0, |_| panic!("a request"));
+    let early = w.now.after(MS.times(7));
+    assert!(next > Some(early));
+    w.put(1, early);
+    assert_eq!(w.nodes[0].wake_up_at(w.now), Some(early));
+    let mut rounds = 0;
+    while w.reports[0].is_empty() {
+        let (_, next) = w.round(0, |_| panic!("a request"));
+        assert!(w.reports[0].is_empty() || w.now == early);
+        w.now = next.unwrap();
+        rounds += 1;
+        assert!(rounds < 20, "it does not sleep");
+    }
+    assert!(w.now >= early);
+}
+
+#[test]
+fn a_report_that_waits_is_due_now() {
+    let mut w = World::new(4, |config| config.batch = 1);
+    let deadline = w.now.after(MS);
+    (0..3).for_each(|_| w.put(1, deadline));
+    w.now = deadline;
+    // One timer a call, and one report.
+    let mut next = Some(w.now);
+    for rounds in 0.. {
+        assert!(rounds < 10 && w.reports[0].len() <= rounds);
+        if w.reports[0].len() == 3 {
+            break;
+        }
+        assert_eq!(next, Some(w.now), "{rounds}");
+        next = w.round(0, |_| panic!("a request")).1;
+    }
+    assert!(next != Some(w.now) && w.nodes[0].nothing_to_report());
+}
+
+#[test]
+fn what_waits_stays_in_order_and_is_offered_when_there_is_room() {
+    let mut w = World::new(2, |config| config.depth = 8);
+    let mut kept = Vec::new();
+    // They meet; then four requests.
+    w.put(5, Instant::NEVER);
+    for _ in 0..4 {
+        w.round(1, receive);
+        w.round(0, |_| panic!("a request"));
+    }
+    (1..=4).for_each(|length| w.put(length, Instant::NEVER));
+    // The two slots of node 1 are taken by requests that it keeps.
+    let (waits, _) = w.round(1, |arrival| {
+        kept.push(arrival.keep().detach());
+        true
+    });
+    assert!(waits);
+    assert_eq!(kept.iter().map(|it| it.length).collect::<Vec<_>>(), [1, 2]);
+    assert!(w.round(1, |_| panic!("no room")).0);
+    let _ = w.nodes[1].offer_again();
+    assert!(!w.nodes[1].offer_again());
+    // One is refused: there is room for one. A request that is not decided stays.
+    let now = w.now;
+    w.nodes[1].refuse(now, kept.pop().unwrap(), NakReason::NoMatch);
+    let mut next = Some(now);
+    while next == Some(now) {
+        next = w.nodes[1].run_once(now, [], |_| ());
+    }
+    assert!(w.nodes[1].offer_again());
+    for _ in 0..2 {
+        let (waits, _) = w.round(1, |arrival| {
+            assert_eq!(arrival.length(), 3);
+            false
+        });
+        assert!(waits);
+    }
+    let mut lengths = Vec::new();
+    let (waits, _) = w.round(1, |arrival| {
+        lengths.push(arrival.length());
+        receive(arrival)
+    });
+    assert_eq!((waits, lengths), (false, vec![3, 4]));
+}
