@@ -101,7 +101,7 @@ fn the_checker_bites_on_every_seeded_defect() {
 
 #[test]
 fn every_word_and_event_has_an_answer() {
-    // INV-10: 65,536 words, most of them made by nobody, times every event. None panics, and what
+    // INV-10: 65,536 words, most of which the code never makes, times every event. None panics, and what
     // can be told from one transition holds even there.
     let (every, of_one_cause) = (events(&Cause::ALL), events(&[Cause::Protocol]));
     for word in all_words(GENERATION) {
@@ -199,7 +199,7 @@ fn race_of_cancel_and_completion_is_lost_by_the_cancel() {
 
 #[test]
 fn a_status_is_made_of_every_end_and_of_nothing_else() {
-    // INV-4, INV-10: also of words that nobody made.
+    // INV-4, INV-10: also of words that the code never makes.
     for word in all_words(GENERATION) {
         for policy in [Policy::Seed, Policy::O2ibCompat] {
             let status = Status::of_word(policy, word);

@@ -48,13 +48,13 @@ fn pinged_until_well() {
         assert_eq!((node.value(ill), node.health.recovery().len()), (1000, 0));
         assert_eq!(node.health.next_deadline(), Instant::NEVER);
         let (ours, theirs) = node.values();
-        assert!(ours.into_iter().chain(theirs).all(|v| v == 1000), "nobody else was blamed");
+        assert!(ours.into_iter().chain(theirs).all(|v| v == 1000), "no other interface was blamed");
     }
 }
 
 #[test]
 fn who_is_heard_of_serves_well() {
-    // A router, or anybody for a router, is well at once; others gain what one failure costs.
+    // A router, or a peer of a router, is well at once; others gain what one failure costs.
     for (routing, router, expected) in
         [(false, false, 600), (false, true, 1000), (true, false, 1000), (true, true, 1000)]
     {

@@ -149,7 +149,7 @@ fn an_end_without_a_try_ends_the_message() {
     let lnd_health::node::Next::Ended(ended) = next else { panic!("{next:?}") };
     assert_eq!((ended.delivery, ended.tries), (Delivery::NotDelivered, 0));
     assert_eq!(node.health.remaining(), 0);
-    assert_eq!(node.values(), (vec![1000], vec![1000]), "nobody is blamed");
+    assert_eq!(node.values(), (vec![1000], vec![1000]), "no interface is blamed");
 }
 
 #[test]

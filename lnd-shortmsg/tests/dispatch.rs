@@ -151,7 +151,7 @@ fn ends_can_be_printed() {
     assert!(format!("{consumer:?}").contains("next: 41"));
 }
 
-/// R31: a channel that cannot tell who has sent a frame is believed, and only that one.
+/// R31: a channel that cannot tell who has sent a frame is trusted, and only that one.
 #[test]
 fn an_unknown_sender_may_be_anybody() {
     let mut receiver = Receiver::new(Checksum::On);

@@ -292,7 +292,7 @@ fn frames_of_the_other_format_are_refused() {
     }
 }
 
-/// R31: a short head names nobody, so the channel must.
+/// R31: a short head names no node, so the channel must.
 #[test]
 fn the_channel_says_who_has_sent_a_short_frame() {
     for wire in BOTH {

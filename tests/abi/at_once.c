@@ -55,7 +55,7 @@ static uint32_t slots(struct node *node)
 	return stats.active + stats.passive;
 }
 
-/* Until nobody wants to be run. */
+/* Until no NI wants to be run. */
 static void rest(void)
 {
 	while (a->woken || b->woken)
@@ -210,7 +210,7 @@ static void by_finalize(void)
 	CHECK(world_run(&world, 1000 * MS, &a->reports, 1) && !a->failures);
 	CHECK(!memcmp(&a->last.transfer, &transfer, sizeof(transfer)));
 	close_nodes();
-	printf("at_once: whoever gives no place for a report gets it by finalize()\n");
+	printf("at_once: a caller without a place for a report gets it by finalize()\n");
 }
 
 static enum lnd_error take_and_report(struct node *node, const struct lnd_arrival *arrival)

@@ -33,7 +33,7 @@ static uint32_t self_id(void *ctx)
 	return self;
 }
 
-/* Does not exclude: whoever is another comes in. */
+/* Does not exclude: another thread comes in. */
 static void lock(void *ctx)
 {
 	struct node *node = ctx;

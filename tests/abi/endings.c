@@ -27,7 +27,7 @@ static void transfers(void)
 	slowly(5, 1);
 	CHECK(a->failures == 3 && a->last.cause == LND_CAUSE_REFUSED);
 	CHECK(has_said(" because:refused"));
-	/* What came along with its request has arrived, whatever is thought of it. */
+	/* What came along with its request has arrived, whatever is decided on it. */
 	MUST(node_put(a, 0, 0, 100, NULL));
 	slowly(6, 1);
 	CHECK(a->failures == 3 && !a->last.error);
@@ -115,7 +115,7 @@ static void causes(void)
 	CHECK(a->failures == 3 && a->last.cause == LND_CAUSE_WITHDRAWN);
 	CHECK(has_said(" because:withdrawn"));
 
-	/* Nobody answers in time. */
+	/* No peer answers in time. */
 	for (at = 0; at < 3; at++)
 		MUST(node_put(a, 0, 0, 30000, NULL));
 	slowly(6, 0);
@@ -144,7 +144,7 @@ static void ending(void)
 	unsigned int rounds = 0;
 
 	open_world(1000 * MS, &usual);
-	/* Nobody answers these. */
+	/* No peer answers these. */
 	MUST(node_get(a, 0, 0, 30000, &transfer));
 	MUST(node_get(a, 32768, 0, 30000, NULL));
 	slow_step(a);

@@ -44,7 +44,7 @@ static void connections(void)
 	uint32_t finding;
 
 	start(4, 4, LND_PROFILE_SEED);
-	/* Nobody's connection: nothing is made again. */
+	/* No peer's connection: nothing is made again. */
 	FAILS(LND_E_STALE, lnd_health_connection_lost(health, no_such_ni(), now));
 	MUST(lnd_health_next_time(health, &next));
 	CHECK(next == LND_NEVER);
@@ -76,7 +76,7 @@ static void connections(void)
 	MUST(lnd_health_connected(health, &action, LND_CONNECT_FAILED, first));
 	FAILS(LND_E_STALE, lnd_health_connected(health, &action, LND_CONNECTED, first));
 
-	/* After a failure it is tried again, later; where nobody listens, later too. */
+	/* After a failure it is tried again, later; where no peer listens, later too. */
 	nothing_due(first);
 	again = due_connect(first, &action);
 	CHECK(again > first);
@@ -193,7 +193,7 @@ static void probe_ends(void)
 	CHECK(finding == LND_FINDING_ALIVE);
 	MUST(lnd_health_get(health, peer_ni[0], &info));
 	CHECK(info.heard == now);
-	/* Refused access: somebody is there to refuse. */
+	/* Refused access: a peer is there to refuse. */
 	now = due_probe(now, LND_PROBE_ZERO_READ, &action);
 	MUST(lnd_prober_ended(health, &action, LND_PROBE_ACCESS_ERROR, now, &finding));
 	CHECK(finding == LND_FINDING_ALIVE);

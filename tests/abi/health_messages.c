@@ -48,7 +48,7 @@ static void refusals(void)
 	CHECK(value_of(path.destination) == 1000);
 	MUST(lnd_health_begin(health, attempts, SECOND, &second));
 	CHECK(!same(second.local, path.local));
-	/* The caller's own mistake: nobody is blamed, no other path would help. */
+	/* The caller's own mistake: no interface is blamed, no other path would help. */
 	MUST(lnd_health_refused(health, attempts, LND_E_ARGUMENT, SECOND, &end));
 	CHECK(end.next == LND_NEXT_ENDED && value_of(second.local) == 1000);
 	FAILS(LND_E_STALE, lnd_health_refused(health, attempts, LND_E_ARGUMENT, SECOND, &end));

@@ -87,7 +87,7 @@ lnd_this_library_can_panic:
         .size lnd_this_library_can_panic, . - lnd_this_library_can_panic
         .section .note.GNU-stack, "", @progbits
 STUB
-    # Without an index, which nobody needs here: to make one, ar would ask LLVM's plugin about each member.
+    # Without an index, which is not needed here: to make one, ar would ask LLVM's plugin about each member.
     ar rS "$1" "$stub.o"
     ffi/kernel/prelink.sh "$1" "$stub-object.o"
     checks=$(objdump -dr "$stub-object.o" | grep -cE '__asan_(load|store)') || true
@@ -206,7 +206,7 @@ one_is_killed() {
     vm_wait "$vm_pid"
     [ "$vm_status" = 137 ] || fail "the victim ended with $vm_status"
     wait_for 1800 grep -qs SURVIVED "$log" || fail "$(tail "$log")"
-    grep -q 'machine 1 died' "$work/logs/doorbell" || fail "nobody has declared the victim dead"
+    grep -q 'machine 1 died' "$work/logs/doorbell" || fail "no node has declared the victim dead"
     on_machine "$1" 1 peer reborn
     ended "$1" survivor "$survivor"
     ended "$1" reborn "$vm_pid"

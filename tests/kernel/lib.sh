@@ -160,7 +160,7 @@ initrd() {
 vm_start() {
     local name=$1 kernel=$2 disk=$3 cpus=${VM_CPUS:-2}
     shift 3
-    # Of a machine that can never have a second processor QEMU thinks that nothing else touches its memory: it leaves
+    # Of a machine that can never have a second processor QEMU assumes that nothing else touches its memory: it leaves
     # the lock out of atomic instructions, and what another machine writes to the fabric meanwhile is lost.
     # No timer check: on a loaded host the guest's check of its timer may fail for want of time.
     qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu max \

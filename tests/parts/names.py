@@ -5,7 +5,8 @@
     tests/parts/names.py [--self-test]
 
 An identifier is taken apart at its underscores and capitals. A part that is a retired word is reported with
-the word that took its place. Comments and strings are read for the words of `PROSE` alone.
+the word that took its place. Comments and strings, and all of a script, are read for the words of
+`PROSE` alone.
 """
 
 import pathlib
@@ -36,17 +37,29 @@ RETIRED_TOGETHER = {
     ("turn", "away"): "nak", ("turned", "away"): "refused", ("last", "word"): "final_message",
     ("set", "right"): "resync", ("in", "vain"): "link_closed", ("settle", "role"): "choose_role",
 }
-# Words of the shipped crates' prose that name no thing.
-PROSE = {"whoever": "the subject", "somebody": "the subject", "nobody": "no peer, no node, no thread"}
-# The same for pages of the book, and the retired nouns that its prose does not need in another sense.
-PAGES = (*PROSE, "anybody", "everybody", "verdict", "verdicts", "journey", "journeys", "yank", "yanks", "yanked",
-         "rebirth", "reborn")
+# Words of prose that name no thing, and verbs of persons.
+PROSE = {
+    "nobody": "no peer, no node, no thread", "somebody": "the subject", "someone": "the subject",
+    "whoever": "the subject", "whomever": "the subject", "anybody": "any node, any thread",
+    "anyone": "any node, any thread", "everybody": "every node", "everyone": "every node",
+    "believe": "take, trust", "believes": "takes, trusts", "believed": "taken, trusted",
+    "wish": "ask, prefer", "wishes": "asks, prefers", "wished": "asked, preferred",
+}
+# The retired nouns that the prose of the book does not need in another sense.
+PAGES = ("nobody", "somebody", "whoever", "anybody", "everybody", "verdict", "verdicts", "journey",
+         "journeys", "yank", "yanks", "yanked", "rebirth", "reborn")
 SHIPPED = ("lnd-core/src", "lnd-dma/src", "lnd-shortmsg/src", "lnd-health/src", "ffi/src", "ffi/soft/src")
 # One type for two ends: the C headers declare it once each.
 SAME_ON_PURPOSE = {"lnd_error": "each library's header declares the errors that it returns"}
 
 OTHER = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"', re.S)
 WORD = re.compile(r"[A-Za-z_]\w*")
+# Not a part of a name: a seeded defect's has hyphens.
+UNNAMED = re.compile(rf"(?<![\w-])(?:{'|'.join(PROSE)})(?![\w-])", re.I)
+SOURCE = (".rs", ".c", ".h")
+# Lists of words, and texts that are not ours or are to stay as they are.
+OTHERS = re.compile(
+    r"(?:^|/)LICENSE|^tests/parts/(?:names|book)\.py$|^tests/fuzz/corpus/|\.(?:md|lock|svg|tar)$")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 TYPE = re.compile(r"^ *pub (?:struct|enum|trait|type|union) (\w+)", re.M)
 
@@ -72,26 +85,32 @@ def line_of(text, at):
     return text.count("\n", 0, at) + 1
 
 
+def unnamed(name, text):
+    """The words of prose that name no thing, in a source's comments and strings or in a script."""
+    pieces = OTHER.finditer(text) if name.endswith(SOURCE) else re.finditer(r".+", text)
+    for piece in pieces:
+        for use in UNNAMED.finditer(piece.group(0)):
+            word = use.group(0).lower()
+            at = line_of(text, piece.start() + use.start())
+            yield f"{name}:{at}: '{word}' names no thing: {PROSE[word]}"
+
+
 def check(files):
     """What is wrong with the files: (name, text) pairs."""
     wrong, types = [], {}
     for name, text in files:
-        shipped = name.startswith(SHIPPED)
+        wrong += unnamed(name, text)
+        if not name.endswith(SOURCE):
+            continue
         code = OTHER.sub(lambda m: re.sub(r"[^\n]", " ", m.group(0)), text)
         seen = set()
         for m in WORD.finditer(code):
             found = retired(m.group(0))
             if found and m.group(0) not in seen:
                 seen.add(m.group(0))
-                wrong.append(f"{name}:{line_of(code, m.start())}: {m.group(0)}: '{found[0]}' is retired: {found[1]}")
-        if not shipped:
-            continue
-        for m in OTHER.finditer(text):
-            for word in PROSE:
-                for use in re.finditer(rf"\b{word}\b", m.group(0), re.I):
-                    at = line_of(text, m.start() + use.start())
-                    wrong.append(f"{name}:{at}: '{word}' names no thing: {PROSE[word]}")
-        if name.endswith(".rs"):
+                at = line_of(code, m.start())
+                wrong.append(f"{name}:{at}: {m.group(0)}: '{found[0]}' is retired: {found[1]}")
+        if name.startswith(SHIPPED) and name.endswith(".rs"):
             for m in TYPE.finditer(code):
                 types.setdefault(m.group(1), []).append(f"{name}:{line_of(code, m.start())}")
     for name, places in sorted(types.items()):
@@ -110,6 +129,9 @@ def self_test():
         ("lnd-core/src/a.rs", "fn tell_peer() {}", "tell_peer"),
         ("ffi/src/a.rs", "/// Whoever calls it.\nfn call() {}", "whoever"),
         ("ffi/src/a.rs", 'const TEXT: &str = "nobody listens";', "nobody"),
+        ("lnd-core/tests/a.rs", "/// What a peer\n/// wishes.\nfn call() {}", "wishes"),
+        ("tests/abi/a.c", "/* Until nobody waits. */", "nobody"),
+        ("tests/parts/a", "# Nobody reads it.\nexit 0", "nobody"),
     ]
     for name, text, word in cases:
         found = check([(name, text)])
@@ -119,21 +141,23 @@ def self_test():
     if len(check(twice)) != 1:
         sys.exit("names: two public types of one name were not found")
     right = [("lnd-core/src/a.rs", "// A verdict of old.\nlet lifetime = relive(\"life\"); fn recv() {}"),
-             ("tests/a.rs", "// nobody\npub struct Window;"), ("lnd-dma/src/a.rs", "pub struct Window;")]
+             ("tests/a.rs", 'pub struct Window;\nseeded("credits-of-nobody");'),
+             ("tests/a", "believe-it-not"), ("lnd-dma/src/a.rs", "pub struct Window;")]
     if check(right):
         sys.exit(f"names: what is right was reported: {check(right)}")
-    print("names: 8 seeded defects found")
+    print(f"names: {len(cases) + 1} seeded defects found")
 
 
 def main():
     if sys.argv[1:] == ["--self-test"]:
         self_test()
         return
-    listed = subprocess.run(["git", "ls-files", "*.rs", "*.c", "*.h"], cwd=ROOT, capture_output=True, text=True, check=True)
-    names = listed.stdout.split()
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    names = [name for name in listed.stdout.split() if not OTHERS.search(name)]
     if len(names) < 100:
         sys.exit(f"names: only {len(names)} files")
-    wrong = check((name, (ROOT / name).read_text()) for name in names if (ROOT / name).is_file())
+    wrong = check((name, (ROOT / name).read_text(errors="replace")) for name in names
+                  if (ROOT / name).is_file())
     for line in wrong:
         print(line)
     if wrong:

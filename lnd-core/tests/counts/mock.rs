@@ -175,7 +175,7 @@ pub fn nid(n: u64) -> Nid {
 const THEIRS: u32 = 1;
 
 impl Rig {
-    /// A driver whose link is up and that knows nobody. Its memory is leaked.
+    /// A driver whose link is up and that knows no peer. Its memory is leaked.
     pub fn new(config: Config) -> Self {
         let memory = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
         let me = Identity { nid: nid(0), incarnation: incarnation(0) };
@@ -219,7 +219,7 @@ impl Rig {
         };
         let envelope = self.envelope(n, 0, 0);
         let _ = self.driver.on_message(self.now, LINK, &envelope, &Message::Hello(hello));
-        // Greeted by us as soon as there is something to send: a wish for nothing.
+        // Connected by us as soon as there is something to send.
         let request = self.request(Kind::Put, n, &[]);
         let tag = self.driver.submit(self.now, request).unwrap().tag().unwrap();
         let session = self.driver.channel().session;

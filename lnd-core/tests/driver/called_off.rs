@@ -515,7 +515,7 @@ fn what_the_channel_has_not_taken_comes_back_at_once() {
     w.assert_drained();
 }
 
-/// A late hello of a former incarnation was believed for a while. What the present one asks for is under way all the
+/// A late hello of a former incarnation was taken for a while. What the present one asks for is under way all the
 /// same.
 #[test]
 fn a_pull_is_found_by_whom_its_peer_was_taken_for_meanwhile() {

@@ -165,7 +165,7 @@ fn of_a_pull_on_either_side() {
         w.settle();
         let report = w.nodes[puller].done[0];
         expect(report, Cause::Deadline, Place::Staged, -110, HealthClass::RemoteTimeout);
-        // The source is told that nobody will pull.
+        // The source is told that no pull will come.
         let source = w.nodes[1 - puller].done[0];
         assert_eq!(source.status.evidence, Some((Cause::Refused, Place::Staged)));
         w.assert_drained();

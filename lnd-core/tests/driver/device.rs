@@ -17,7 +17,7 @@ pub enum OnInvalidate {
     Honest,
     /// It comes back with an error after some bytes were moved.
     Touched,
-    /// The transfer wins the race and comes back OK, if there is anybody to move with.
+    /// The transfer wins the race and comes back OK, if there is a node to move with.
     Wins,
     /// It does not come back.
     Never,

@@ -81,7 +81,7 @@ fn a_stale_peer_id_takes_none_down() {
     assert_eq!(w.nodes[0].driver.credits_with(old), None);
 }
 
-/// LU-14536: the channel says at once that nobody listens.
+/// LU-14536: the channel says at once that no node listens.
 #[test]
 fn lu14536_none_listens_is_heard() {
     let mut w = World::new(2);

@@ -13,7 +13,7 @@ fn slow(length: u32) {
     let small = Config { slots: 12, passive_slots: 4, lists: 1, depth: 4, ..config() };
     let mut w = World::met_with(small);
     (w.node(1).put, w.node(1).inline) = (Decision::Keep, Decision::Keep);
-    // Nothing is lost and nobody fails: the receiver is slow, and its table gets full.
+    // Nothing is lost and no node fails: the receiver is slow, and its table gets full.
     let mut tags: Vec<Tag> = Vec::new();
     for round in 0..6 {
         while let Ok(tag) = w.put(0, 1, length) {

@@ -177,7 +177,7 @@ fn a_get_of_many_fragments_arrives_whole() {
     w.assert_drained();
 }
 
-/// INV-8: the control path alone starts the pull; nobody is asked.
+/// INV-8: the control path alone starts the pull; no layer is asked.
 
 #[test]
 fn pull_ready_starts_the_pull_before_the_requests_own_completion() {

@@ -246,7 +246,7 @@ fn r31_a_late_put_done_is_not_said_to_a_new_incarnation() {
 
 #[test]
 fn two_sides_that_ask_for_others_do_not_wait_for_each_other() {
-    // R27: whatever was believed before. An answer was forged; node 0 asks for the former node 1.
+    // R27: whatever was known before. An answer was forged; node 0 asks for the former node 1.
     let mut w = World::met();
     w.reboot(1);
     w.hold("hello");

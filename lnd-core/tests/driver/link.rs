@@ -181,7 +181,7 @@ fn a_completion_in_the_ring_and_a_reclaim_finalize_once() {
     w.deliver();
     w.tick();
     w.devices();
-    // Both rings hold the completion; the link fails before anybody has looked.
+    // Both rings hold the completion; the link fails before the driver has looked.
     w.notify_link(0, LINK0, false);
     for _ in 0..6 {
         w.now = w.now.after(Span::from_millis(1));
@@ -227,7 +227,7 @@ fn r53_what_waits_for_a_failed_link_alone_fails_at_once() {
     w.notify_link(0, LINK0, false);
     w.settle();
     expect(w.report(0, waits), Cause::LinkDown, Place::Queue, -100, HealthClass::LocalDropped);
-    // So does one that is submitted now, and nobody is stuck behind either.
+    // So does one that is submitted now, and no transfer is stuck behind either.
     let vain = by(&mut w, Kind::Put, 5000, LINK0);
     w.settle();
     expect(w.report(0, vain), Cause::LinkDown, Place::Queue, -100, HealthClass::LocalDropped);

@@ -174,7 +174,7 @@ impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
         let pieces = (self.pieces as u32).min(length);
         let each = length / pieces;
         let mut fragments = Vec::new();
-        // Fragments lie in reverse order, so that nobody gets away with adding up lengths.
+        // Fragments lie in reverse order, so that adding up lengths is not enough.
         let mut end = base + CHUNK as u64;
         for piece in 0..pieces {
             let size = if piece + 1 == pieces { length - each * piece } else { each };

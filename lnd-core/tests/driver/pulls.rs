@@ -143,7 +143,7 @@ fn inv_9_the_deadline_reaches_a_pull_that_waits() {
         let [late] = ends(&w, puller)[..] else { panic!("{:?}", ends(&w, puller)) };
         expect(late, Cause::Deadline, Place::Queue, -110, HealthClass::LocalTimeout);
         assert_eq!(gauges(&w, puller), (3, 0));
-        // The source learns that nobody will pull.
+        // The source learns that no pull will come.
         let [source] = ends(&w, 1 - puller)[..] else { panic!("get {get}") };
         assert_eq!(source.status.evidence.map(|(cause, _)| cause), Some(Cause::Refused));
         freeze(&w, puller, false);

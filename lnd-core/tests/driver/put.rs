@@ -43,7 +43,7 @@ fn s0_2_a_message_may_have_ended_when_the_channel_has_taken_it() {
             w.injected("immediate", injected);
         }
         let tag = w.put(0, 1, 128).unwrap();
-        // Nobody tells any more.
+        // No message tells any more.
         w.settle_untold();
         let status = w.report(0, tag).status;
         assert_eq!((status.errno, status.delivery), (errno, delivery), "{injected:?}");
@@ -88,7 +88,7 @@ fn s3_5_a_large_put_is_staged_then_requested_then_pulled() {
     let (sent, got) = (w.report(0, tag), w.nodes[1].done[0]);
     assert_eq!((sent.role, sent.status.errno, sent.bytes), (Role::PutSource, 0, 5000));
     assert_eq!((got.role, got.status.errno, got.bytes), (Role::PutSink, 0, 5000));
-    // S3-4: the engines tell both sides; nobody sends a PUT_DONE.
+    // S3-4: the engines tell both sides; neither sends a PUT_DONE.
     assert_eq!(w.said(1, 0, "put_done"), 0);
     w.assert_drained();
 }
@@ -266,7 +266,7 @@ fn r7_message_outcomes_decide_what_is_known() {
         ),
         (InjectedFault::Lost(Sent::Unknown), -5, HealthClass::NetworkTimeout, Delivery::Unknown),
         (InjectedFault::DeliveredUnknown, -5, HealthClass::NetworkTimeout, Delivery::Unknown),
-        // S0-4: the channel has done its part, nobody tracks delivery.
+        // S0-4: the channel has done its part, no side tracks delivery.
         (InjectedFault::Lost(Sent::Ok), 0, HealthClass::Ok, Delivery::Delivered),
     ];
     for (injected, errno, health, delivery) in cases {

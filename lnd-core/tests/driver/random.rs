@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Everything at once: some drivers, an adversary's fabric, and fixed seeds (R72, R76).
 //!
-//! After the storm comes a quiet phase in which everything must drain (INV-15), nobody may be stuck,
-//! and whoever can be reached must be reached. The ledgers, the audits and the memory oracle of the
+//! After the storm comes a quiet phase in which everything must drain (INV-15), no transfer may be stuck,
+//! and each node that can be reached is reached. The ledgers, the audits and the memory oracle of the
 //! harness watch all the time.
 
 use lnd_core::config::Config;
@@ -340,7 +340,7 @@ impl<const SAFE_INVALIDATE: bool> Storm<SAFE_INVALIDATE> {
         self.w.nodes[node].check();
     }
 
-    /// Every fault ends; everybody lives.
+    /// Every fault ends; every node lives.
     fn calm(&mut self) {
         for node in 0..self.w.nodes.len() {
             if !self.w.nodes[node].alive {
@@ -362,7 +362,7 @@ impl<const SAFE_INVALIDATE: bool> Storm<SAFE_INVALIDATE> {
         }
     }
 
-    /// Everybody reaches everybody, at the latest at the third try.
+    /// Every node reaches every other, at the latest at the third try.
     fn shut_down(&mut self) {
         let now = self.w.now;
         for node in &mut self.w.nodes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Nodes that are not heard by anyone, or for which there is no room (S0-14, R68, LU-14536).
+//! Nodes that are not heard by any node, or for which there is no room (S0-14, R68, LU-14536).
 
 use lnd_core::config::Config;
 use lnd_core::counters::{Counter, Counters};

@@ -119,7 +119,7 @@ fn an_answered_hello_ends_the_haste_of_a_stall() {
     let mut w = World::met_with(Config { depth: 1, ..config() });
     w.node(1).inline = Decision::Keep;
     w.put(0, 1, 10).unwrap();
-    // Whoever waits gives up before the bound, so that the stall is noticed with nobody waiting.
+    // What waits gives up before the bound, so that the stall is noticed with nothing waiting.
     let mut order = w.order(Kind::Put, 1, 10);
     order.deadline = w.now.after(Span::from_millis(100));
     w.send(0, order).unwrap();
@@ -131,7 +131,7 @@ fn an_answered_hello_ends_the_haste_of_a_stall() {
     w.settle();
     let hellos = w.said(0, 1, "hello");
     assert_eq!((hellos, w.state(0, 1)), (1, HelloState::Good));
-    // And with the session answered, whoever finds no credit waits the whole bound again.
+    // And with the session answered, what finds no credit waits the whole bound again.
     w.put(0, 1, 10).unwrap();
     w.put(0, 1, 10).unwrap();
     let bound = w.now.after(w.config.credit_stall);

@@ -251,7 +251,7 @@ fn r14_ids_that_a_former_incarnation_gave_out_are_stale() {
 
 #[test]
 fn lu17480_no_peer_delays_an_unload() {
-    // LU-17480, LU-16450: an unload waits for the grace and for engines, not for anybody's answer.
+    // LU-17480, LU-16450: an unload waits for the grace and for engines, not for a peer's answer.
     for silent in ["hello", "hello_ack", "put_req", "put_nak", "close"] {
         let mut w = World::new(2);
         w.node(1).put = Decision::Refuse(NakReason::NoMatch);

@@ -42,7 +42,7 @@ pub fn config() -> Config {
 pub type World = WorldOf<true>;
 
 impl<const SAFE_INVALIDATE: bool> WorldOf<SAFE_INVALIDATE> {
-    /// `nodes` nodes of the usual configuration, links up, nobody greeted.
+    /// `nodes` nodes of the usual configuration, links up, no peer connected.
     pub fn new(nodes: usize) -> Self {
         Self::with(nodes, config())
     }
@@ -295,7 +295,7 @@ impl<const SAFE_INVALIDATE: bool> WorldOf<SAFE_INVALIDATE> {
         self.settle_but(false);
     }
 
-    /// As [`settle`](Self::settle), but nobody is told how messages ended.
+    /// As [`settle`](Self::settle), but no node is told how messages ended.
     pub fn settle_untold(&mut self) {
         self.settle_but(true);
     }
@@ -362,7 +362,7 @@ impl<const SAFE_INVALIDATE: bool> WorldOf<SAFE_INVALIDATE> {
         self.nodes[node] = NodeOf::boot(&self.fabric, node, incarnation, self.config, self.now);
     }
 
-    /// Prints the last happenings of some nodes, for whoever looks for the cause of a failure.
+    /// Prints the last events of some nodes, to find the cause of a failure.
     pub fn dump(&mut self, nodes: &[usize], last: usize) {
         for &node in nodes {
             let log = &self.nodes[node].driver.tracer_mut().0;
@@ -372,7 +372,7 @@ impl<const SAFE_INVALIDATE: bool> WorldOf<SAFE_INVALIDATE> {
         }
     }
 
-    /// Nobody was told that a message was not delivered that was (S0-17, S0-18).
+    /// No sender was told that a message was not delivered that was (S0-17, S0-18).
     pub fn assert_deliveries(&self) {
         let fabric = self.fabric.borrow();
         // S0-18: what ended as delivered was seen, unless one of the two lives is over.
@@ -396,7 +396,7 @@ impl<const SAFE_INVALIDATE: bool> WorldOf<SAFE_INVALIDATE> {
         }
     }
 
-    /// Nothing is owed to anybody.
+    /// Nothing is owed.
     pub fn assert_drained(&self) {
         for node in self.nodes.iter().filter(|n| n.alive) {
             assert_eq!(

@@ -156,7 +156,7 @@ pub const DEFECTS: [Defect; 18] = [
         },
     },
     Defect {
-        name: "the last debt is settled and nobody finalizes (LU-10682)",
+        name: "the last debt is settled and no context finalizes (LU-10682)",
         breaks: Property::Finalize,
         step: |word, event| match (event, step(word, event)) {
             (Event::MsgOk, Step { effect: Effect::Finalize, word: end }) => {

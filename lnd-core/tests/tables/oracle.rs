@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What should happen to a transfer, told naively.
 //!
-//! The oracle writes down *facts* (the descriptor came back untouched; the message failed; nobody
+//! The oracle writes down *facts* (the descriptor came back untouched; the message failed; no side
 //! waits for the peer any more) and judges only at the end, from all of them at once. So its
 //! verdict cannot depend on the order of events, and a `step` whose verdict does is found out.
 
@@ -21,7 +21,7 @@ pub struct Oracle {
     pub peer: bool,
     /// Debts that were ever open: each is handed out once.
     pub ever: Bits,
-    /// Somebody wants the transfer back.
+    /// A sweep or a deadline wants the transfer back.
     pub was_invalidated: bool,
     /// The engine has been asked for the descriptor.
     pub invalidated: bool,

@@ -33,7 +33,7 @@ fn check_hello(step: Hello) -> BTreeSet<&'static str> {
             rule(effect != F::Ignored || next == state, "ignored changes nothing");
             rule(!becomes(S::Good) || event == E::Answered, "only our answered hello makes good");
             rule(becomes(S::Good) == (effect == F::Flush), "what waits goes out when good");
-            rule(!becomes(S::Down) || sweeps, "whoever goes down is swept");
+            rule(!becomes(S::Down) || sweeps, "a peer that goes down is swept");
             rule(!becomes(S::Handshake) || started, "greeting means that a hello is out");
             rule(!started || next == S::Handshake, "a hello that is out is waited for");
             rule(
@@ -139,7 +139,7 @@ fn the_handshake_s_checker_bites() {
             (S::Handshake, E::Wanted) => (S::Handshake, F::StartHandshake),
             _ => hello_step(state, event),
         }),
-        ("whoever goes down is swept", |state, event| match (state, event) {
+        ("a peer that goes down is swept", |state, event| match (state, event) {
             // LU-16450: messages wait for a handshake that has already failed.
             (S::Handshake, E::Exhausted) => (S::Down, F::None),
             _ => hello_step(state, event),

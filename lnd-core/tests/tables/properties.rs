@@ -26,7 +26,7 @@ pub enum Property {
     Furthest,
     /// Debts are added by `Arm` and `Accepted` only.
     Growth,
-    /// Only its holder pays `CPU`: nobody finalizes under a thread at work.
+    /// Only its holder pays `CPU`: no context finalizes under a thread at work.
     CpuOwner,
     /// Only the engine, its proven stop, or a thread that has not posted it settles a descriptor
     /// (INV-2).

@@ -97,7 +97,7 @@ fn what_cannot_be_is_refused_and_nothing_is_posted() {
         ("too long a fragment", bad(0, stage, 8, &huge[..], None)),
         ("fragments without a list", bad(0, stage, 8, &many[..2], None)),
         ("a list beyond the table", bad(0, stage, 8, &many[..2], Some(2))),
-        ("a node that nobody knows", bad(0, Motion::Stage { to: nid(1000) }, 8, &many[..1], None)),
+        ("a node that is not known", bad(0, Motion::Stage { to: nid(1000) }, 8, &many[..1], None)),
         ("a node beyond 255", bad(0, Motion::Stage { to: nid(256) }, 8, &many[..1], None)),
     ] {
         assert_eq!(world.port(A).driver.post(&bd), Err(PostError::Invalid), "{what}");

@@ -144,7 +144,7 @@ fn an_address_that_wraps_between_two_chunks() {
     assert_eq!(error(&mut world), ErrorBits::BAD_DESCRIPTOR);
 }
 
-/// R17: a stop leaves a descriptor alone that is not the engine's any more, whoever took it.
+/// R17: a stop leaves a descriptor alone that is not the engine's any more, no matter who took it.
 #[test]
 fn a_stop_does_not_return_what_was_taken_away() {
     let plant = Plant::new(Shape::default());

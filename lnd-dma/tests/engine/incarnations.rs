@@ -41,7 +41,7 @@ fn the_puller_dies() {
         after_steps(&mut world, steps);
         world.kill(1);
         world.settle();
-        assert_eq!(world.ends(A, tag(0)), [], "nobody has asked");
+        assert_eq!(world.ends(A, tag(0)), [], "the driver has not asked");
         world.invalidate(A, tag(0));
         world.settle();
         let expected = if steps == 0 { Returned::Untouched } else { Returned::Touched };

@@ -29,7 +29,7 @@ fn staged_only() {
     let out = world.filled(0, LENGTH);
     world.stage(A, SOURCE, &out, 1);
     world.settle();
-    assert_eq!(world.ends(A, SOURCE), [], "nobody has asked for it");
+    assert_eq!(world.ends(A, SOURCE), [], "the driver has not asked for it");
     world.invalidate(A, SOURCE);
     world.settle();
     assert_eq!(world.once(A, SOURCE), Returned::Untouched);

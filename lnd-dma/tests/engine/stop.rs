@@ -131,7 +131,7 @@ fn a_slow_claim_sees_the_stop() {
         world.step(B);
         world.reap(B);
         assert_eq!(world.once(B, tag(0)), Returned::Untouched);
-        assert_eq!(copied(&world), 0, "the source's memory may be somebody else's by now");
+        assert_eq!(copied(&world), 0, "the source's memory may belong to other data by now");
     }
 }
 

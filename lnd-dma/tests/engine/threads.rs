@@ -129,7 +129,7 @@ impl<'p> Node<'p> {
             }
             Note::Ended(source, returned) => {
                 self.there.insert(source, returned);
-                // Perhaps nobody has ever claimed it.
+                // Perhaps it was never claimed.
                 self.driver.invalidate(source);
                 self.match_up(source);
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! A fast 32-bit checksum against accidents. It is no protection against an adversary.
 //!
-//! It is defined on the frame's bytes, so it does not depend on anybody's byte order: the frame is a
+//! It is defined on the frame's bytes, so it does not depend on a node's byte order: the frame is a
 //! row of 32-bit little-endian words, the last one filled up with zero bytes, the checksum field
 //! itself taken as zero. Word `i` is mixed into lane `i mod 4`. Mixing and folding are one-to-one in
 //! each word and each lane, so **a change within one aligned word is always found** (but for the one

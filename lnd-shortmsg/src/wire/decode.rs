@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Bytes to messages. Nothing a frame says is believed before it was held against the bytes that
+//! Bytes to messages. Nothing a frame says is used before it was held against the bytes that
 //! are really there (B14, H16).
 
 use super::checksum::{checksum, Checksum, NONE};

@@ -22,7 +22,7 @@ impl Shared {
 
     pub fn formatted_as(geometry: MailboxGeometry, start: u32) -> Self {
         let mut shared = Self::blank(geometry);
-        // SAFETY: nobody is attached yet.
+        // SAFETY: no side is attached yet.
         unsafe { shared.region().format(geometry, start) }.unwrap();
         shared
     }

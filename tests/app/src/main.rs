@@ -41,7 +41,7 @@ struct DemoArgs {
     /// given: target/, or the directory for temporary files.
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
-    /// No link fails and nobody dies.
+    /// No link fails and no node dies.
     #[arg(long)]
     calm: bool,
     /// Draw no progress bars.

@@ -9,12 +9,12 @@ use std::os::unix::fs::MetadataExt;
 
 use place::{same, Place};
 
-/// Nobody there: each command says so, and why, long before its patience ends.
+/// No node is there: each command says so, and why, long before its patience ends.
 #[test]
 fn a_server_that_is_not_there_is_told_of_by_the_fabrics_table() {
-    let place = Place::new("nobody");
+    let place = Place::new("empty");
     let file = place.write("file", 100);
-    let everybody = |nid: &str, why: &str| {
+    let each_command = |nid: &str, why: &str| {
         for args in [
             &["ping", nid][..],
             &["put", file.to_str().unwrap(), nid],
@@ -25,18 +25,18 @@ fn a_server_that_is_not_there_is_told_of_by_the_fabrics_table() {
             assert_eq!(notified, format!("lnd: {why}\n"), "{args:?}");
         }
     };
-    everybody("1@soft", "lnd.fabric: there is no such fabric; `lnd node` makes it");
+    each_command("1@soft", "lnd.fabric: there is no such fabric; `lnd node` makes it");
     let mut node = place.small_node();
-    everybody("2@soft", "2@soft0: not present on this fabric");
-    everybody("9@soft", "9@soft0: no route: this fabric has the nodes 1@soft0 to 3@soft0");
+    each_command("2@soft", "2@soft0: not present on this fabric");
+    each_command("9@soft", "9@soft0: no route: this fabric has the nodes 1@soft0 to 3@soft0");
     for link in ["0", "1"] {
         place.ok(&["fabric", "link", "lnd.fabric", "1@soft", link, "down"]);
     }
-    everybody("1@soft", "1@soft0: its links are down");
+    each_command("1@soft", "1@soft0: its links are down");
     place.ok(&["fabric", "link", "lnd.fabric", "1@soft", "1", "up"]);
     place.ok(&["ping", "1@soft"]);
     node.kill();
-    everybody("1@soft", "1@soft0: not present on this fabric (it died)");
+    each_command("1@soft", "1@soft0: not present on this fabric (it died)");
     assert_eq!(place.names("."), ["file", "lnd.fabric", "node.log", "store"]);
 }
 

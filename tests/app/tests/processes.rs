@@ -119,7 +119,7 @@ fn ping_and_small_files() {
     let taken = place.run(&["ping", "1@soft", "--me", "1@soft"]);
     assert!(String::from_utf8_lossy(&taken.stderr).contains("another process is this node"));
     let far = place.run(&["ping", "2@soft", "--timeout", "1"]);
-    assert!(!far.status.success(), "nobody is there");
+    assert!(!far.status.success(), "no node is there");
     node.stop();
 }
 
@@ -215,7 +215,7 @@ fn the_fabric_command_formats_shows_declares_deaths_and_pulls_cables() {
     place.refused(&["fabric", "dead", "f", "1@soft", "--incarnation", &other]);
     place.refused(&["fabric", "dead", "f", "1@soft", "--incarnation", "zebra"]);
     place.refused(&["fabric", "dead", "f", "3@soft"]);
-    assert!(shown(&place, 1)[0].contains("alive"), "nobody has proven its death");
+    assert!(shown(&place, 1)[0].contains("alive"), "no node has proven its death");
     let notified = place.ok(&["fabric", "dead", "f", "1@soft", "--incarnation", &incarnation]);
     assert_eq!(notified, "1@soft0 is dead\n");
     assert!(shown(&place, 1)[0].starts_with("1@soft0: dead, incarnation "));

@@ -46,7 +46,7 @@ mod wide_seed {
     }
 }
 
-/// A counter that nobody sees.
+/// A counter that is never read.
 #[cfg(feature = "seed-static")]
 #[no_mangle]
 pub extern "C" fn lnd_bare_seed_static() -> u32 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Whoever ends a message's journey gives it away: it is not reported twice (R1, S4-10).
+//! The end of a message takes it by value: it is not reported twice (R1, S4-10).
 use lnd_core::time::Instant;
 use lnd_health::attempts::Attempts;
 use lnd_health::node::{End, Ended, Next, WhyEnded};

@@ -2,7 +2,7 @@
 //! No name has a magic zero (R10; LU-14654: zero was "for ever" in one place only).
 use lnd_core::id::{Incarnation, Nid};
 
-const NOBODY: Nid = Nid(0);
+const NO_NODE: Nid = Nid(0);
 const NEVER_STARTED: Incarnation = Incarnation::from_raw(0);
 
 fn main() {}

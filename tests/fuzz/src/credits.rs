@@ -22,7 +22,7 @@ enum Op {
     Tell,
     /// A count that was told arrives, perhaps for the second time.
     Hear { pick: u8, again: bool },
-    /// Somebody who is not the peer says anything.
+    /// A node that is not the peer says anything.
     Forge(u16),
     /// A sequence number that was never sent.
     Stray(u32),
@@ -45,7 +45,7 @@ struct Way {
     heard: bool,
 }
 
-/// INV-12: credits are conserved over losses and repeats; no request is taken twice; nobody can
+/// INV-12: credits are conserved over losses and repeats; no request is taken twice; no peer can
 /// give back more than was sent.
 pub fn credits(data: &[u8]) {
     let mut input = Unstructured::new(data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The fabric file: a header and tables that another process, or nobody, has written.
+//! The fabric file: a header and tables that another process, or none, has written.
 
 use std::ptr::NonNull;
 
@@ -27,12 +27,12 @@ enum Op {
     /// A word of the tables behind the header; `near` keeps to the first words of each page, where
     /// registers and mailbox headers are.
     Word { page: u16, word: u16, near: bool, value: u32 },
-    /// Somebody attaches and does what a node does.
+    /// A process attaches and does what a node does.
     Use { node: u8, link: u8, message: u8 },
 }
 
 /// H16, R77: a file that makes no sense is refused; one that is spoiled while it is in use harms
-/// nobody outside of it.
+/// no process outside of it.
 pub fn fabric_file(data: &[u8]) {
     let mut input = Unstructured::new(data);
     // Bytes, not lines: fresh zeros cost nothing.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Fault plans: text that somebody has written.
+//! Fault plans: text that a person has written.
 
 use lnd_sim::simulator::FaultPlan;
 use lnd_sim::world::Plan;

@@ -15,7 +15,7 @@ impl Shared {
     /// A mailbox whose positions count from `start`.
     pub fn new(geometry: MailboxGeometry, start: u32) -> Self {
         let mut this = Self { lines: vec![Line::ZERO; geometry.bytes_needed() / 64] };
-        // SAFETY: nobody is attached yet.
+        // SAFETY: no side is attached yet.
         unsafe { this.region().format(geometry, start) }.expect("the memory is large enough");
         this
     }
@@ -24,7 +24,7 @@ impl Shared {
         NonNull::from(self.lines.as_mut_slice()).cast()
     }
 
-    /// The lifetime is cut loose from the borrow, since the other side writes behind everybody's
+    /// The lifetime is cut loose from the borrow, since the other side writes behind every borrow's
     /// back. The memory is kept until after the last use of any end.
     pub fn region<'m>(&mut self) -> MailboxRegion<'m> {
         let bytes = self.lines.len() * 64;

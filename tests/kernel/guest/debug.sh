@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# On a kernel that looks for bugs: everything that loop.sh, faults.sh and reload.sh do, in small, while somebody
+# On a kernel that looks for bugs: everything that loop.sh, faults.sh and reload.sh do, in small, while a process
 # reads every file; no report.
 # shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
@@ -17,7 +17,7 @@ say "tracepoint: $traced records"
 
 while [ ! -e /enough ]; do
     cat "$fabric"/* "$fabric"/node*/* >/read 2>/dev/null
-    [ ! -s /read ] || : >/somebody-read
+    [ ! -s /read ] || : >/has-read
     usleep 50000
 done &
 reader=$!
@@ -31,7 +31,7 @@ client start put get workers=4 flight=4 max=65536
 until_so 30 flowing 20 || die "no traffic"
 control 1 link 0 down
 control 1 link 1 down
-until_so 10 failed 1 2 || die "nobody has noticed the links' failure"
+until_so 10 failed 1 2 || die "no node has noticed the links' failure"
 control 1 link 0 up
 control 1 link 1 up
 control 2 kill
@@ -40,12 +40,12 @@ client stop
 until_so 30 idle || die "not all ended"
 sound
 control 2 revive
-until_so 10 revived 2 || die "nobody has noticed that node 2 is back"
+until_so 10 revived 2 || die "no node has noticed that node 2 is back"
 client reset
 job 60 put get count=10 workers=3 max=65536
 clean 30
 summary "after link failure, death and rebirth"
-[ -e /somebody-read ] || die "nobody has read the files"
+[ -e /has-read ] || die "no process has read the files"
 client start put get workers=4 max=65536
 until_so 30 flowing 40 || die "no traffic"
 # A module of which a file is being read is not unloaded.

@@ -29,16 +29,16 @@ job 10 put get count=20 workers=2 max=262144
 clean 40
 summary "after the link failure"
 
-# A device's registers read all ones, while it goes on moving bytes: its link is failed (6), and no proof is believed.
+# A device's registers read all ones, while it goes on moving bytes: its link is failed (6), and no proof is accepted.
 # The other link works. When the bus answers again, the device is stopped, and works again (1).
 client reset
 client start put get workers=2 flight=8 max=262144
 until_so 10 traffic 50 || die "no traffic"
 control 1 link 0 gone
-until_so 10 link_is 1 0 6 || die "nobody has noticed that the device does not answer"
+until_so 10 link_is 1 0 6 || die "no node has noticed that the device does not answer"
 ended=$(of ok)
 until_so 10 traffic $((ended + 50)) || die "the other link does not work"
-link_is 1 0 6 || die "a link without an answer is believed"
+link_is 1 0 6 || die "a link without an answer is trusted"
 say "gone: $(value "$fabric/node1/stats" link0_quarantined) transfers in quarantine"
 control 1 link 0 back
 until_so 10 link_is 1 0 1 || die "the link does not come back"
@@ -57,14 +57,14 @@ client start put get workers=2 flight=8 max=262144
 until_so 10 traffic 20 || die "no traffic"
 control 2 kill
 begun=$(cut -d' ' -f1 /proc/uptime)
-until_so 5 given_up || die "nobody has noticed the death"
+until_so 5 given_up || die "no node has noticed the death"
 client stop
 until_so 10 idle || die "not all ended after the death"
 sound
 until_so 10 nothing_waits || die "nodes still wait: $(cat "$fabric"/node[01]/blocker)"
 summary "peer death, ended by $(cut -d' ' -f1 /proc/uptime) of $begun"
 control 2 revive
-until_so 10 revived 2 || die "nobody has noticed that node 2 is back"
+until_so 10 revived 2 || die "no node has noticed that node 2 is back"
 client reset
 job 10 put get count=20 workers=3 max=262144
 clean 60
@@ -75,6 +75,6 @@ client reset
 client start put get workers=2 flight=8 max=262144
 until_so 10 traffic 50 || die "no traffic"
 control 1 link 0 gone
-until_so 10 link_is 1 0 6 || die "nobody has noticed that the device does not answer"
+until_so 10 link_is 1 0 6 || die "no node has noticed that the device does not answer"
 
 unload

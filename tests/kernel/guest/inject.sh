@@ -63,7 +63,7 @@ done
 echo 0 >$parameters/fail
 revived_1() { [ "$(value "$fabric/nodes" node1)" = 2 ] && heard 0 1; }
 job 30 put count=4 max=4096 to=1
-until_so 30 revived_1 || die "nobody has noticed that node 1 is back"
+until_so 30 revived_1 || die "no node has noticed that node 1 is back"
 sound
 say "INJECT a node's start: $((n - 1)) failures, each taken back"
 phase=stop
@@ -80,7 +80,7 @@ flowing() { [ "$(of ok)" -gt 20 ]; }
 client start put get workers=1 flight=8 min=60000 max=60000 to=1
 until_so 30 flowing || die "no traffic"
 control 1 link 0 gone
-until_so 10 link_is 1 0 6 || die "nobody has noticed that the device does not answer"
+until_so 10 link_is 1 0 6 || die "no node has noticed that the device does not answer"
 unload
 balanced unloaded
 

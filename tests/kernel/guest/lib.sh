@@ -65,7 +65,7 @@ control() { # NODE COMMAND
 }
 
 # scan: what kmemleak takes for lost, into /leaks. Only the second scan finds that a block has not changed since
-# the one before it, and that nobody knows it.
+# the one before it, and that the index has none of it.
 scan() {
     for _ in 1 2; do
         echo scan >$leaks || die "kmemleak does not scan"
@@ -137,13 +137,13 @@ revived() {
     done
 }
 
-# Somebody has noticed that messages cannot arrive.
+# A node has noticed that messages cannot arrive.
 given_up() {
     [ "$(of refused)" -ge 1 ] || [ "$(of error)" -ge 1 ]
 }
 
 # Everything that was accepted has ended once; nothing arrived wrong; nothing was touched that engines
-# may not touch; nobody broke a rule of the library.
+# may not touch; no caller broke a rule of the library.
 sound() {
     # lockdep gives up after its first report, or when its tables are full.
     [ ! -e /proc/lockdep_stats ] || grep -q 'debug_locks: *1' /proc/lockdep_stats || die "lockdep has given up"

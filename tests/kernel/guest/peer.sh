@@ -11,10 +11,10 @@ case $(cat /proc/cmdline) in
 *role=victim*)
     client start put get flight=8 max=262144 to=$other
     sleep $((60 * patience))
-    die "nobody has killed this machine"
+    die "this machine was not killed"
     ;;
 esac
-until_so 30 heard "$node" $other || die "nobody has greeted"
+until_so 30 heard "$node" $other || die "no peer has connected"
 until_so 60 lost "$node" $other || die "the other machine stays"
 sound
 summary "node $node"

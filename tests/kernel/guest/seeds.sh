@@ -55,7 +55,7 @@ for seed in $(sed -n 's/.*seeds=\([a-z,]*\).*/\1/p' /proc/cmdline | tr , ' '); d
     race) found_race lnd_host_racer "KCSAN: data-race" ;;
     sleep) found "include/linux/sched/mm.h" "sleeping function called from invalid context" ;;
     leak) found_leak ;;
-    # The first of them: lockdep gives up after the first report of anybody.
+    # The first of them: lockdep gives up after its first report.
     lock) found "possible circular locking dependency" "WARNING" ;;
     *) die "what is $seed?" ;;
     esac

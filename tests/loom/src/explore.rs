@@ -11,7 +11,7 @@ use tracing_subscriber::fmt::Subscriber;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::EnvFilter;
 
-/// Most accesses to shared words in one execution: what is more is a spin that nobody ends.
+/// Most accesses to shared words in one execution: what is more is a spin that no thread ends.
 const BRANCHES: usize = 5_000;
 
 /// How much of a model is explored.
@@ -95,7 +95,7 @@ where
 /// Yields until `ready`, which some other thread of the model brings about.
 ///
 /// loom gives up a spin that never ends ("exceeded maximum number of branches"), so a model in
-/// which nobody brings it about fails.
+/// which no thread brings it about fails.
 pub fn spin_until(mut ready: impl FnMut() -> bool) {
     while !ready() {
         loom::thread::yield_now();

@@ -54,7 +54,7 @@ impl World {
     ///
     /// Needed where one side only loads a word and the other loads and exchanges it: loom then
     /// overlooks orders (see the README). A turn orders nothing in the memory model: it notifies
-    /// where nobody ever waits.
+    /// where no thread ever waits.
     pub fn turn(&self) {
         self.turn.notify_one();
     }
@@ -119,7 +119,7 @@ impl World {
         self.shared.word(slot)
     }
 
-    /// What the sweep thinks of a slot, after a turn.
+    /// What the sweep finds of a slot, after a turn.
     pub fn must_cancel(&self, slot: u32) -> Option<(Tag, Cause)> {
         self.turn();
         self.shared.must_cancel(slot)

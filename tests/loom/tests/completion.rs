@@ -82,7 +82,7 @@ fn inv_1_good_completion_against_peer_down_against_deadline() {
         Bound::Exhaustive,
         Debts::HW,
         &[Event::HwOk, DOWN, EXPIRED],
-        // S0-16: whoever asked, it came back good and is good.
+        // S0-16: no matter who asked: it came back good and is good.
         &[
             End::new(false, None, false),
             End::new(false, Some(Cause::PeerDown), true),

@@ -7,7 +7,7 @@
 //!
 //! Property: no access to the ring by a poster is concurrent with, or later than, the stopper's
 //! after it saw the posters out; every descriptor that was posted is found by the stopper, and its
-//! transfer ends exactly once, after which nobody touches the ring entry.
+//! transfer ends exactly once, after which no thread touches the ring entry.
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -65,7 +65,7 @@ fn inv_2_nothing_is_posted_after_the_posters_are_out() {
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [0, 1, 2]);
 }
 
-/// The end of a transfer: its memory is the upper layer's, which may do with it what it likes.
+/// The end of a transfer: its memory is the upper layer's, which may do anything with it.
 fn finalize(world: &World, effect: Option<Effect>) {
     if effect == Some(Effect::Finalize) {
         assert_eq!(world.take_completed(), [0]);

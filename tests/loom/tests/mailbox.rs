@@ -22,7 +22,7 @@ fn mailbox(start: u32) -> MailboxRegion<'static> {
     let base = NonNull::new(memory.as_mut_ptr()).unwrap().cast();
     // SAFETY: leaked, and used by this mailbox only.
     let region = unsafe { MailboxRegion::new(base, size_of_val(memory)) }.unwrap();
-    // SAFETY: nobody is attached yet.
+    // SAFETY: no side is attached yet.
     unsafe { region.format(geometry, start) }.unwrap();
     region
 }

@@ -31,7 +31,7 @@ fn s0_13_admission_against_peer_down() {
 
         let gate = world.peer_gate().view();
         assert!(gate.admitted(), "the admission was lost");
-        // Whoever came last is shown, and had seen the other.
+        // The last one is shown, and had seen the other.
         let down_last = gate.state() == HelloState::Down;
         let (first, second) = if down_last { (before, replaced) } else { (replaced, before) };
         assert_eq!(first.state(), HelloState::Unknown);

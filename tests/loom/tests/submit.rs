@@ -5,7 +5,7 @@
 //! `CPU`, hands out, and pays `CPU` last. A completion may arrive in another context at any moment
 //! after that, before the submitter's call has returned.
 //!
-//! Property: exactly one finalize, by whichever of them pays last; and whoever finalizes sees what
+//! Property: exactly one finalize, by whichever of them pays last; and the one that finalizes sees what
 //! each of them wrote before it paid, though nothing but the transfer word and the completed list
 //! passes between them.
 //!

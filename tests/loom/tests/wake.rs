@@ -4,7 +4,7 @@
 //! Protocol: any context leaves work and calls; the first who calls since a run began wakes the
 //! thread. The thread runs when it was woken: it begins, then looks for work.
 //!
-//! Property: no work is left lying while nobody has been woken, and nobody is woken twice for one
+//! Property: no work is left lying while no thread has been woken, and none is woken twice for one
 //! run.
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

@@ -26,7 +26,7 @@ pub enum Action {
     DeliverTwice(usize, Lane, Decision),
     /// The oldest frame of a lane is lost.
     Lose(usize, Lane, Sent),
-    /// The oldest frame of a lane arrives, and its sender is told that nobody knows.
+    /// The oldest frame of a lane arrives, and its sender is told that it is not known.
     Unverified(usize, Lane),
     /// The channel tells the node how its oldest message that was not told yet ended.
     Told(usize),

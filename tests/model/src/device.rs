@@ -17,7 +17,7 @@ pub struct Posted {
     pub content: u32,
     pub rung: bool,
     pub invalidated: bool,
-    /// Staged, and somebody has pulled from it: it is no longer untouched.
+    /// Staged, and the peer has pulled from it: it is no longer untouched.
     pub pulled: bool,
     /// How it ended; the completion lies in the ring.
     pub done: Option<Returned>,

@@ -19,13 +19,13 @@ pub struct Order {
 /// How often each fault may occur in one run. All zero: everything goes well, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Faults {
-    /// Frames lost; their sender is told that they were not delivered, or that nobody knows.
+    /// Frames lost; their sender is told that they were not delivered, or that it is not known.
     pub lost: u8,
-    /// Frames delivered, of which the sender is told that nobody knows.
+    /// Frames delivered, of which the sender is told that it is not known.
     pub unverified: u8,
     /// Frames delivered twice.
     pub twice: u8,
-    /// Descriptors that come back with an error nobody asked for.
+    /// Descriptors that come back with an error without a cause.
     pub broken: u8,
     /// Completions that the engine reports twice.
     pub repeated: u8,

@@ -166,8 +166,8 @@ fn a_wrong_plan_is_refused_with_a_reason() {
     assert!(no_link.what.contains("event 1: link 1"), "{no_link}");
     let no_peer = run_error("[[event]]\nat_ms = 1\ndo = \"partition\"\nnode = 0");
     assert!(no_peer.what.contains("`peer` is missing"), "{no_peer}");
-    let nobody = run_error("[[event]]\nat_ms = 1\ndo = \"connection-down\"\nnode = 0");
-    assert!(nobody.what.contains("`peer` is missing"), "{nobody}");
+    let no_peer = run_error("[[event]]\nat_ms = 1\ndo = \"connection-down\"\nnode = 0");
+    assert!(no_peer.what.contains("`peer` is missing"), "{no_peer}");
     let itself = run_error("[[event]]\nat_ms = 1\ndo = \"partition\"\nnode = 0\npeer = 0");
     assert!(itself.what.contains("peer 0 of node 0"), "{itself}");
 
@@ -233,7 +233,7 @@ fn a_drawn_plan_written_out_is_the_same_run() {
 
 #[test]
 fn a_failing_run_shrinks_to_what_makes_it_fail() {
-    // Without a clock only a fault that leaves somebody waiting does harm.
+    // Without a clock only a fault that leaves a call waiting does harm.
     let plan = "nodes = 3\nlinks = 2\n[messages]\ndrop = 20000\nduplicate = 5000\ndelay = 9000\n\
         delay_us = 100\n[engine]\ntwice = 7000\nsmall_chunk = 5000\n\
         [[event]]\nat_ms = 300\ndo = \"link-alarm\"\nnode = 1\nlink = 1\n\

@@ -171,7 +171,7 @@ fn misuse_is_an_error_and_changes_nothing() {
         assert_eq!(lnd_soft_send(node, 0, 0, 1, null(), 8, null_mut()), LND_E_NULL);
         let mut sent = 9;
         assert_eq!(lnd_soft_send(node, 0, 0, 1, bytes, 8, &mut sent), LND_E_WAIT);
-        assert_eq!(sent, 3, "nobody has ever read there");
+        assert_eq!(sent, 3, "no node has ever read there");
         assert_eq!(lnd_soft_write(fabric, 0, 8190, bytes, 8), LND_E_ADDRESS);
         assert_eq!(lnd_soft_lend(fabric, 0, 8192, 1, 0), LND_E_ADDRESS);
         assert_eq!(lnd_soft_lend(fabric, 0, 0, 1, 2), LND_E_ARGUMENT);

@@ -107,7 +107,7 @@ fn use_all(fabric: &SoftFabric<'_>) {
     for node in 0..=fabric.shape().nodes {
         let _ = fabric.node(node);
         for link in fabric.links() {
-            assert!(fabric.link_memory(node, link).is_err(), "nobody has joined");
+            assert!(fabric.link_memory(node, link).is_err(), "no node has joined");
             assert_eq!(fabric.link_place(node, link).is_some(), node < fabric.shape().nodes);
         }
         assert_eq!(fabric.window(node).is_some(), node < fabric.shape().nodes);

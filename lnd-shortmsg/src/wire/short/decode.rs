@@ -10,7 +10,7 @@ use lnd_core::id::{Incarnation, Nid, Tag};
 use lnd_core::key::MAX_KEY;
 use lnd_core::message::{Envelope, Message, NakReason, PullReady, MAX_HEADER};
 
-/// A head, as it was read: nothing in it is believed yet.
+/// A head, as it was read: nothing in it is checked yet.
 #[derive(Clone, Copy)]
 struct Head {
     class: u8,

@@ -247,7 +247,7 @@ fn pass_on(
     let mut any = false;
     while let Some(event) = lnet.next_event() {
         any = true;
-        // What is about nobody's file is a drop notice: counted by the layer.
+        // What is about no known file is a drop notice: counted by the layer.
         let _ = match actor {
             Actor::Client(client, _) => client.on_event(now, lnet, window, event),
             Actor::Server(server) => server.on_event(now, lnet, window, event),

@@ -21,11 +21,11 @@
 //!   tried again, with growing pauses, until the job's deadline. Chunks may come twice (each has its
 //!   place), calls too (each has its xid). A server that has been reborn does not know the ids of its
 //!   former life and says so; the client begins the file anew.
-//! - **Nothing is believed.** A file is what its checksum says, from end to end: the server reads
+//! - **Nothing is trusted.** A file is what its checksum says, from end to end: the server reads
 //!   back what it has stored before it commits, the client checks every window, and its sink makes
 //!   nothing known before all have been checked. Messages carry a checksum of their own.
 //! - **Nothing is unbounded** (INV-14): files open, windows, answers, operations and memory have limits
-//!   at both ends, and what nobody touches is forgotten.
+//!   at both ends, and what is not touched is forgotten.
 //! - **Memory** ([`Buffer`]) is given back when the layer says so and never before (INV-2).
 
 mod behind;

@@ -23,7 +23,7 @@ pub trait WindowMemory {
     fn write(&mut self, address: u64, from: &[u8]);
 }
 
-/// Pages of the window, held by whoever holds this value.
+/// Pages of the window, held as long as this value.
 ///
 /// There is no copy of it: it is given back once, by [`Pages::free`], and only after the layer has
 /// said that no message uses the memory any more (INV-2).
@@ -128,12 +128,12 @@ impl Pages {
         self.total * PAGE
     }
 
-    /// Bytes that nobody holds.
+    /// Bytes that are not held.
     pub fn free_bytes(&self) -> u64 {
         self.free.values().sum::<u64>() * PAGE
     }
 
-    /// Whether nobody holds a page.
+    /// Whether no page is held.
     pub fn is_whole(&self) -> bool {
         self.free_bytes() == self.total_bytes()
     }

@@ -9,7 +9,7 @@ use lnd_sim::lnet::{Lnet, Match, Md, MeHandle};
 use super::pages::{Buffer, Pages, WindowMemory, PAGE};
 use super::words::{word, Role};
 
-/// Request buffers on one portal. They match any match bits from anyone.
+/// Request buffers on one portal. They match any match bits from any node.
 #[derive(Debug)]
 pub(super) struct ReceiveBuffers {
     portal: u32,

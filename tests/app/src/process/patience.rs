@@ -3,7 +3,7 @@
 
 use lnd_core::time::{Instant, Span};
 
-/// Time between two looks counts up to this: while this process did not run, nobody was silent.
+/// Time between two looks counts up to this: while this process did not run, no peer was silent.
 const LONGEST: Span = Span::from_millis(100);
 /// A job that begins anew may count its bytes anew, so often.
 const RESTARTS: u64 = 32;
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(ends(50, |ms| (ms.min(500), 0)), Some(1500));
     }
 
-    /// R41: nobody is silent while we do not run.
+    /// R41: no peer is silent while we do not run.
     #[test]
     fn our_own_pauses_are_no_silence() {
         assert_eq!(ends(10_000, |_| (0, 0)), Some(100_000), "ten looks of 100 ms each");

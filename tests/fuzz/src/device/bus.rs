@@ -67,7 +67,7 @@ pub struct Rules {
     pub proof: [bool; NODES],
     /// The fragments of every descriptor that is out, by node and slot, and whether they are a sink.
     pub lent: BTreeMap<(usize, u32), (Vec<Fragment>, bool)>,
-    /// Each byte that moves must be lent: nobody but the drivers writes descriptors.
+    /// Each byte that moves must be lent: the drivers alone write descriptors.
     pub strict: bool,
     /// A forged status may give a proof.
     pub forged: bool,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The MMIO driver and the software engine of two nodes: buses that do not answer for a while, and
-//! memory in which anybody writes anything.
+//! memory in which any side writes anything.
 //!
 //! The oracle is on the engines' side. It does not ask the registers whether a proof is right: it looks
 //! whether a byte moves after the proof, and whether each byte that moves is lent. At the end the buses
@@ -40,7 +40,7 @@ const RINGS: [usize; 7] = [17, 18, 19, 20, 28, 33, 34];
 /// Who writes memory besides drivers and engines.
 #[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq)]
 enum World {
-    /// Nobody.
+    /// No node.
     Faults,
     /// A co-tenant: rings, descriptors, lists and bitmaps.
     Rings,

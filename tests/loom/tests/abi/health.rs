@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A node's health has one owner at a time and no lock: the word that says that somebody is inside.
+//! A node's health has one owner at a time and no lock: the word that says that a thread is inside.
 
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;

@@ -80,7 +80,7 @@ pub struct Host {
     pub(super) held: RefCell<Option<MutexGuard<'static, ()>>>,
     /// Whom the lock has let in, in order.
     pub order: RefCell<Vec<u32>>,
-    /// The wake-up call: taken by whoever runs the NI.
+    /// The wake-up call: taken by the thread that runs the NI.
     pub(super) woken: AtomicU32,
     /// The frame that `lnd_frame_in` was lent.
     pub frame: Watched,
@@ -133,7 +133,7 @@ impl Host {
 
     fn create(self: &Rc<Self>, config: &lnd_config) {
         for (at, ring) in self.rings.iter().enumerate() {
-            // SAFETY: words of loom's, as many as are needed, and nobody uses them yet.
+            // SAFETY: words of loom's, as many as are needed, and no thread uses them yet.
             let made = unsafe { lnd_ring_format(config, ring.at(), ring.len(), 0, 1) };
             assert_eq!(made, OK);
             let memory = self.registers(at as u32);

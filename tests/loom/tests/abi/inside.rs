@@ -70,7 +70,7 @@ fn r65_thread_call_against_destroy() {
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [(1, false), (2, false), (2, true)]);
 }
 
-/// An NI is not destroyed while somebody is between two halves of a run.
+/// An NI is not destroyed while a thread is between two halves of a run.
 #[test]
 fn r65_run_against_destroy() {
     let ends = explore("run ‖ destroy", Bound::Between(2, 3), || {

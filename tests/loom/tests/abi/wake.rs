@@ -17,7 +17,7 @@ fn inv_15_link_event_against_run() {
         let early = !host.link_is_up(0);
         assert_eq!(other.join().unwrap(), OK);
         host.run_if_woken();
-        assert!(!host.link_is_up(0), "nobody has looked at the link");
+        assert!(!host.link_is_up(0), "no thread has looked at the link");
         assert!(host.link_is_up(1));
         early
     });
@@ -36,7 +36,7 @@ fn inv_15_link_event_against_a_run_that_was_called_for() {
         let early = !host.link_is_up(0);
         assert_eq!(other.join().unwrap(), OK);
         let again = host.run_if_woken();
-        assert!(!host.link_is_up(0), "nobody has looked at the link");
+        assert!(!host.link_is_up(0), "no thread has looked at the link");
         (early, again)
     });
     let all = [(false, true), (true, false), (true, true)];
@@ -71,7 +71,7 @@ fn inv_15_link_failed_against_run() {
         let early = !host.link_is_up(0);
         assert_eq!(other.join().unwrap(), OK);
         host.run_if_woken();
-        assert!(!host.link_is_up(0), "nobody has looked at the link");
+        assert!(!host.link_is_up(0), "no thread has looked at the link");
         early
     });
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [false, true]);

@@ -43,7 +43,7 @@ fn inv_1_submit_against_a_sweep_elsewhere() {
         let swept = other.join().unwrap().is_some();
         let here = node.here();
         let posted = here.device.has(tag);
-        assert!(swept || !posted, "handed out to a peer that is down, and nobody noticed");
+        assert!(swept || !posted, "handed out to a peer that is down, and not noticed");
 
         node.driver.on_time(NOW);
         assert_eq!(node.device.invalidated.get(), u32::from(posted), "asked for exactly once");

@@ -51,7 +51,7 @@ impl Node {
         let config = Config { lists: 0, immediate_max: 0, ..Config::new(2, 1, 1) };
         let bytes = vec![MaybeUninit::uninit(); config.bytes_needed()].into_boxed_slice();
         let memory = NonNull::from(Box::leak(bytes));
-        // SAFETY: freed by `end` only; until then nobody else touches it.
+        // SAFETY: freed by `end` only; until then no other thread touches it.
         let lent = unsafe { &mut *memory.as_ptr() };
         let device = Device::new();
         let port = || Port(Rc::clone(&device));

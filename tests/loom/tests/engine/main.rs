@@ -26,7 +26,7 @@ use loom::thread;
 
 use yard::{Yard, NOW, TAG};
 
-/// Nobody but the one who takes may clear a bit, and a bit that is set is taken once.
+/// Only the thread that takes may clear a bit, and a bit that is set is taken once.
 #[test]
 fn r5_bits_set_against_taken() {
     let ends = explore("set ‖ set ‖ take", Bound::Exhaustive, || {
@@ -60,7 +60,7 @@ fn r5_a_bit_set_while_its_word_is_cleared() {
         let mut taken: Vec<_> = (0..3).filter_map(|_| bits.take_one()).collect();
         let early = taken.len();
         setter.join().unwrap();
-        assert!(taken.len() == 2 || bits.any(), "a bit that nobody will look for");
+        assert!(taken.len() == 2 || bits.any(), "a bit that no thread will look for");
         taken.extend(core::iter::from_fn(|| bits.take_one()));
         taken.sort_unstable();
         assert_eq!(taken, [1, 2]);
@@ -123,7 +123,7 @@ fn r5_completion_against_interrupt() {
         assert_eq!(device.join().unwrap(), 1);
 
         let again = registers.read(Register::Interrupt) & InterruptBits::COMPLETION.bits() != 0;
-        assert!(early.is_some() || again, "nobody will look for it");
+        assert!(early.is_some() || again, "no thread will look for it");
         let late = popped(&mut queue, TAG);
         assert_eq!(early.or(late), Some(Returned::Ok));
         assert!(early.is_none() || late.is_none(), "told twice");
@@ -265,7 +265,7 @@ fn s0_11_reset_against_interrupt() {
         engine.step(NOW, 1);
         driver.engine.stop();
         engine.step(NOW, 1);
-        let proof = driver.engine.quiesced().expect("nobody pulls");
+        let proof = driver.engine.quiesced().expect("no engine pulls");
         let mut queue = yard.queue(0);
         let interrupt = thread::spawn(move || {
             let early = [queue.pop(), queue.pop()];
@@ -308,7 +308,7 @@ fn s0_6_invalidate_against_pull() {
         let mut queue = yard.queue(0);
         let mut ours = popped(&mut queue, TAG);
         if ours.is_some() {
-            // Ours again, whatever the puller may still think.
+            // Ours again, whatever the puller may still do.
             yard.staged.set(0);
         }
         let mut puller = pull.join().unwrap();

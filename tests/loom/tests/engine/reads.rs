@@ -87,7 +87,7 @@ fn s2_13_two_reads_against_engine() {
         match (early, second) {
             (None, Err(why)) => {
                 assert_eq!(why, ReadError::Busy);
-                assert_eq!(asker.poll(), None, "an answer for somebody who does not wait");
+                assert_eq!(asker.poll(), None, "an answer for a reader that does not wait");
                 asker.begin(0, ReadKind::Zero).unwrap();
                 engine.step(NOW, 1);
             }

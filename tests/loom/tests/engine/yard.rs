@@ -89,8 +89,8 @@ impl Yard {
     fn memory(&self, node: u32) -> LinkMemory<'static> {
         let link = self.links[node as usize];
         let bytes = link.len() * size_of::<Line>();
-        // SAFETY: made of atomics, and all that is done to it goes through `LinkMemory`; whoever
-        // has one has the yard as well.
+        // SAFETY: made of atomics, and all that is done to it goes through `LinkMemory`; its
+        // holder has the yard as well.
         unsafe { LinkMemory::attach(link.cast(), bytes) }.unwrap()
     }
 

@@ -188,12 +188,12 @@ impl<'m> World<'m> {
                 let of = attempt.peer_ni.raw();
                 let superseded = self.held[n + 1..].iter().any(|it| newer(it, of));
                 let how = if good { Connected::Yes } else { Connected::No };
-                let believed = self.health.connected(now, attempt, how);
-                if believed && superseded {
-                    self.broken = Some("the end of an earlier attempt is believed");
+                let taken = self.health.connected(now, attempt, how);
+                if taken && superseded {
+                    self.broken = Some("the end of an earlier attempt is taken");
                 }
-                if !believed && self.seconds < since + BOUND {
-                    self.broken = Some("an end that came in time is not believed");
+                if !taken && self.seconds < since + BOUND {
+                    self.broken = Some("an end that came in time is not taken");
                 }
             }
             None => {}

@@ -22,7 +22,7 @@ pub enum InjectedFault {
     LostHere,
     /// It surely did not arrive: a remote failure.
     LostThere,
-    /// Nobody knows: it may have arrived, or may still do so.
+    /// It is not known: it may have arrived, or may still do so.
     Unknown,
 }
 
@@ -254,7 +254,7 @@ impl<'m> World<'m> {
             }
             Act::Restart => {
                 self.incarnation += 1;
-                // What was sent to the former life reaches nobody.
+                // What was sent to the former life reaches no node.
                 self.messages.iter_mut().for_each(|message| message.late = 0);
                 self.window = DedupWindow::new();
                 self.health

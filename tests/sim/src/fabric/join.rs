@@ -15,7 +15,7 @@ use super::{Fabric, Mapping};
 /// Why a node cannot join.
 #[derive(Debug)]
 pub enum JoinError {
-    /// Somebody else is this node.
+    /// Another process is this node.
     Taken,
     /// The fabric refuses.
     Fabric(lnd_soft::JoinError),
@@ -76,7 +76,7 @@ impl<'m> Fabric<'m> {
         let mut flags = NodeFlags::LEASES;
         if lock.is_some() {
             flags |= NodeFlags::LOCKED;
-            // Whoever held this lock before has it no more.
+            // The former holder of this lock has it no more.
             self.soft.probe_death(node, || true);
         }
         let mut joining = self.soft.claim(node, &Join { random, features, start, flags })?;
@@ -152,7 +152,7 @@ impl Lock {
     /// The lock that stands for a node's life; `None` without a file.
     fn of_node(mapping: &Mapping, node: u32) -> Result<Option<Self>, JoinError> {
         let Some(file) = mapping.backing() else { return Ok(None) };
-        // Somebody who probes for our former life's death may hold it for a moment.
+        // A node that probes for our former incarnation's death may hold it for a moment.
         let mut tried = Self::take(file, node, F_WRLCK);
         for _ in 0..3 {
             if tried.is_err() {

@@ -67,7 +67,7 @@ impl From<AttachError> for OpenError {
     }
 }
 
-/// Mapped memory, shared with whoever maps the same file.
+/// Mapped memory, shared with every process that maps the same file.
 #[derive(Debug)]
 pub struct Mapping {
     map: MmapRaw,
@@ -185,7 +185,7 @@ impl Mapping {
     /// The memory as a fabric's region.
     pub(super) fn region(&self) -> SharedRegion<'_> {
         let base = NonNull::new(self.map.as_mut_ptr());
-        // SAFETY: mapped for as long as `self` lives, initialised as pages are, and nobody in this
+        // SAFETY: mapped for as long as `self` lives, initialised as pages are, and no thread in this
         // process knows the address but what is made of this region.
         let region = base.and_then(|base| unsafe { SharedRegion::new(base, self.len()) });
         match region {

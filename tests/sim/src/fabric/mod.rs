@@ -38,7 +38,7 @@ impl<'m> Fabric<'m> {
         Ok(Self { mapping, soft: lnd_soft::SoftFabric::format(mapping.region(), shape)? })
     }
 
-    /// Attaches to a fabric that somebody has formatted.
+    /// Attaches to a fabric that is formatted.
     ///
     /// # Errors
     /// What is wrong with the region.

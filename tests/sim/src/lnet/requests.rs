@@ -49,7 +49,7 @@ pub(super) enum Answer {
     Coming,
     /// It has come.
     Came,
-    /// Nobody waits for it any more.
+    /// No call waits for it any more.
     GivenUp,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Nobody owes it anything and it waits for nothing: its memory is free.
+    /// Nothing owes it anything and it waits for nothing: its memory is free.
     pub fn is_over(&self) -> bool {
         self.sending.is_none() && !matches!(self.answer, Answer::Wanted | Answer::Coming)
     }

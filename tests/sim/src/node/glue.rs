@@ -73,7 +73,7 @@ pub struct Node<'m, C: Channel, T: Tracer> {
     timeout: Span,
     /// How transfers ended.
     pub stats: Stats,
-    /// A defect: every frame is believed to come from whom it says.
+    /// A defect: every frame is taken to come from whom it says.
     pub trusting: bool,
     /// Follows every message from end to end.
     pub tracking: Option<Tracking>,

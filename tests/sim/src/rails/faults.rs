@@ -101,7 +101,7 @@ impl World<'_> {
         }
     }
 
-    /// Tells everybody else that the way to an interface moves, or has moved (S2-8).
+    /// Tells every other node that the way to an interface moves, or has moved (S2-8).
     fn migrating(&mut self, number: u32, migrating: bool) {
         for host in self.hosts.iter_mut().filter_map(|host| host.incarnation.as_mut()) {
             host.health_view.migrating(number, migrating);
@@ -143,7 +143,7 @@ impl World<'_> {
         all.filter(|(_, s)| s.host == host).map(|(number, _)| number as u32).collect()
     }
 
-    /// All faults end: links work, nobody is cut off, no rule holds, and the dead will be back.
+    /// All faults end: links work, no node is cut off, no rule holds, and the dead will be back.
     pub fn calm_down(&mut self) {
         self.calm = true;
         self.traffic = false;

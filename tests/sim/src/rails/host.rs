@@ -167,9 +167,9 @@ pub struct HostIncarnation<'m> {
     /// Messages that fault rules have put off.
     pub(super) delayed: BTreeSet<(Instant, u64)>,
     pub(super) trackers: BTreeMap<Tag, Tracked>,
-    /// The remote read of each interface that is a probe, and when nobody waits for it any more.
+    /// The remote read of each interface that is a probe, and when no call waits for it any more.
     pub(super) probes: BTreeMap<usize, (Probe, Instant)>,
-    /// Pings under way by their names, and when nobody waits for their answers any more.
+    /// Pings under way by their names, and when no call waits for their answers any more.
     pub(super) pings: BTreeMap<u64, (Ping, Instant)>,
     /// Pings to answer: by which path, and their names.
     pub(super) pongs: Vec<(Route, u64)>,
@@ -263,7 +263,7 @@ impl HostIncarnation<'_> {
             })
     }
 
-    /// Begins to end, in good order: takes nothing new, pings nobody any more (R50).
+    /// Begins to end, in good order: takes nothing new, pings no peer any more (R50).
     pub(super) fn shut_down(&mut self, now: Instant) {
         self.ending = true;
         self.lnet.shut_down();

@@ -51,7 +51,7 @@ pub enum What {
     NiDown,
     /// The same, while the transport moves the path elsewhere and says so (S2-8).
     Migration,
-    /// Messages between an interface and a peer's are lost; nobody is told.
+    /// Messages between an interface and a peer's are lost; no node is told.
     Cut,
     /// A node dies on the spot and comes back as another life.
     Death,

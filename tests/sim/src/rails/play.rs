@@ -297,7 +297,7 @@ impl<'m> World<'m> {
         counters.map(|c| c.value(Counter::Early) + c.value(Counter::PeersRestarted)).sum()
     }
 
-    /// Everybody shuts down.
+    /// Every node shuts down.
     ///
     /// # Errors
     /// The first rule that was broken, or who does not end.

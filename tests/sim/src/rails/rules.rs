@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::class::Class;
 
-/// One end of a message: anybody, a node, or one interface of a node.
+/// One end of a message: any node, one node, or one interface of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Who {
@@ -23,7 +23,7 @@ pub struct Who {
 }
 
 impl Who {
-    /// Anybody.
+    /// Any node.
     pub const ANY: Self = Self { host: None, ni: None };
 
     /// One node.
@@ -201,7 +201,7 @@ pub struct Seen {
 /// What a rule does to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hit {
-    /// Nobody gets it; the sender is told that all is well.
+    /// No node gets it; the sender is told that all is well.
     Lost,
     /// The sender is shown this; whether the message arrives all the same.
     Shown(Class, bool),

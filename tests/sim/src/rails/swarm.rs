@@ -42,7 +42,7 @@ fn topology(rng: &mut Rng) -> Plan {
     } else {
         (0..rng.between(2, 3))
             .map(|_| {
-                // Everybody is on the first network, so that everybody reaches everybody.
+                // Every node is on the first network, so that each reaches every other.
                 let more = rng.below(3) as usize;
                 let more = (0..more).map(|_| names[rng.below(3) as usize]);
                 host(std::iter::once("a").chain(more.collect::<Vec<_>>()).collect(), false)

@@ -34,7 +34,7 @@ impl HostIncarnation<'_> {
             match action {
                 Action::Ping(ping) => self.ping(around, ping),
                 Action::Probe(probe) => self.probe(around.now, probe),
-                // Drivers greet peers by themselves; nobody asks for connections here.
+                // Drivers connect peers by themselves; nothing asks for connections here.
                 Action::Connect(_) => {}
             }
         }
@@ -59,7 +59,7 @@ impl HostIncarnation<'_> {
             (Some(Hit::Shown(class, _)), _) => self.pinged(now, ping, class.health()),
             (_, Some(route)) => self.submit_ping(now, ping, route),
             (_, None) => {
-                // To itself and back: its own link has to work, and nobody else.
+                // To itself and back: its own link has to work, and no other.
                 let rail = self.rails.get(own);
                 let state = rail.and_then(|rail| rail.driver.link_state(the_link()));
                 let works = state == Some(LinkState::Up) && rail.is_some_and(|r| r.has_clock());

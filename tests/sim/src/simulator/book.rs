@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What the world knows of every PUT and GET ever begun: nodes do not share it, so it can be held
-//! against what each of them believes.
+//! against what each of them was told.
 
 use lnd_core::transfer::Delivery;
 
@@ -91,7 +91,7 @@ impl Book {
 }
 
 impl Record {
-    /// Whether what both ends believe fits together (INV-4): what is known not to be delivered was
+    /// Whether what both ends were told fits together (INV-4): what is known not to be delivered was
     /// not delivered.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MessageFaults {
-    /// Lost, and reported as sent: nobody knows.
+    /// Lost, and reported as sent: what became of it is not known.
     pub drop: u32,
     /// Lost, and the channel says so.
     pub not_delivered: u32,

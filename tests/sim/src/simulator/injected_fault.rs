@@ -40,7 +40,7 @@ impl Network<'_> {
         }
         let far = self.down.contains(&(lane.to, lane.link));
         if far || self.cut.contains(&(lane.from, lane.to)) {
-            self.tally.count("messages to where nobody hears");
+            self.tally.count("messages to where no node hears");
             return (false, if self.rng.below(2) == 0 { self.lost() } else { Sent::Unknown });
         }
         if self.strikes(faults.drop, "messages dropped") {

@@ -80,7 +80,7 @@ pub struct Network<'m> {
     pub preemptions: u32,
     /// Whether headers are the upper layer's own, and looked at.
     pub watched: bool,
-    /// A byzantine node, which hears every frame that is sent; nobody watches what is said to it.
+    /// A byzantine node, which hears every frame that is sent; no oracle watches what is said to it.
     pub lawless: Option<u32>,
     /// What it has heard and not yet looked at.
     pub overheard: VecDeque<(Lane, Vec<u8>)>,
@@ -277,7 +277,7 @@ impl<'m> Network<'m> {
     }
 
     /// An interrupt, or another processor, comes while the driver's thread is in the middle of
-    /// sending: the message ends already, or somebody reports peer or link down.
+    /// sending: the message ends already, or a peer or link is reported down.
     fn interrupt(&mut self, lane: Lane, tag: Option<Tag>) {
         let (now, what) = (self.now, self.rng.below(64));
         let Some(nerve) = self.nerves.get_mut(&lane.from) else { return };

@@ -275,7 +275,7 @@ impl<'m> User<'m> {
                 } => {
                     let from = node_of(from).unwrap_or(u32::MAX);
                     if !book.trusts(from) {
-                        // Whatever it is: it lies in memory that was offered to everybody.
+                        // Whatever it is: it lies in memory that was offered to every node.
                         ack.map(|due| lnet.send_ack(due).is_ok());
                         continue;
                     }
@@ -332,7 +332,7 @@ impl<'m> User<'m> {
         (from, number, offset, length, sent): (u32, u64, u32, u32, u32),
         ok: bool,
     ) -> Result<(), String> {
-        let record = book.get_mut(number).ok_or("nobody sent it")?;
+        let record = book.get_mut(number).ok_or("it was never sent")?;
         if record.get || record.from != from || record.to != self.node || record.length != sent {
             return Err(format!("misdelivered to node {}: {record:?}", self.node));
         }
@@ -355,7 +355,7 @@ impl<'m> User<'m> {
         if book.get(number).is_some_and(|record| !book.trusts(record.to)) {
             return Ok(());
         }
-        let record = book.get_mut(number).ok_or("nobody asked")?;
+        let record = book.get_mut(number).ok_or("it was never asked for")?;
         if !record.get || record.length != length {
             return Err(format!("{length} bytes for {record:?}"));
         }

@@ -132,7 +132,7 @@ impl World<'_> {
         }
     }
 
-    /// A transfer was reported: nobody may have anything of it any more (INV-2, INV-5).
+    /// A transfer was reported: no node may have anything of it any more (INV-2, INV-5).
     fn check_finalized(&self, node: u32, tag: Tag) -> Result<(), Violation> {
         if self.layer.net.borrow().still_out(node, tag) {
             let what = "INV-5: reported while its short message had not ended";

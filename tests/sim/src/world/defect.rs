@@ -23,7 +23,7 @@ pub enum Defect {
     DoubleReport,
     /// The host never looks at the clock: deadlines do not pass (INV-9, INV-15).
     NoClock,
-    /// The host believes every frame to come from whom it says. Between correct nodes that is so.
+    /// The host takes every frame to come from whom it says. Between correct nodes that is so.
     AnySender,
 }
 
@@ -39,7 +39,7 @@ pub struct Wire<'m> {
     steps: u32,
     /// A copy to be repeated, and in which step.
     late: Option<(BusAddress, BusAddress, u32, u32)>,
-    /// What was read, and how much, if anybody wants to know.
+    /// What was read, and how much, if the run records it.
     reads: Option<Vec<(BusAddress, u32)>>,
 }
 

@@ -256,7 +256,7 @@ impl World<'_> {
         self.wake(node);
     }
 
-    /// All faults end: links work, nobody is cut off, and the dead will be back.
+    /// All faults end: links work, no node is cut off, and the dead will be back.
     pub(super) fn calm_down(&mut self) {
         self.calm = true;
         self.set_rates();

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A run has five parts: traffic with faults; calm, in which everything must come to rest; every node
-//! reaches every other; what the two ends of each PUT believe is compared; everybody shuts down. The
+//! reaches every other; what the two ends of each PUT were told is compared; every node shuts down. The
 //! same options give the same run, down to the hash over every transition. See `docs/simulator.md`. The clock,
 //! the queue and what hosts of all worlds do is `simulator/`; here is what a host with one driver over several
 //! links consists of, its oracles, and what a seed draws.
@@ -140,7 +140,7 @@ pub fn run(options: &Options) -> Result<Summary, Failure> {
 /// As [`run`], with a defect seeded: to show that the checks bite.
 ///
 /// # Errors
-/// [`Failure`], one hopes.
+/// [`Failure`].
 pub fn run_with(options: &Options, defect: Option<Defect>) -> Result<Summary, Failure> {
     let refuse = |what| Failure::refused(options.seed, what, options.command());
     let mut rng = Rng::new(options.seed);

@@ -135,7 +135,7 @@ impl World<'_> {
         seen.map_err(|it| Violation { what: it.what, node: Some(it.node), tag: it.tag })
     }
 
-    /// Everybody shuts down, one after another or all at once.
+    /// Every node shuts down, one after another or all at once.
     fn end_all(&mut self) -> Result<(), Violation> {
         let together = self.rng.below(2) == 0;
         let bound =

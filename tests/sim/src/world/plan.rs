@@ -49,7 +49,7 @@ pub enum What {
     /// A node is told that its connection with a peer by a link has failed. It is stopped, whatever moves
     /// on it, and made anew; the link's other peers go on.
     ConnectionDown,
-    /// Two nodes cannot reach each other by messages; nobody is told.
+    /// Two nodes cannot reach each other by messages; no node is told.
     Partition,
     /// A node's thread and user stand still, interrupts and engines do not: when it goes on, its
     /// clock has jumped.
@@ -85,7 +85,7 @@ pub struct Scheduled {
     #[serde(default = "hundred")]
     pub for_ms: u32,
     /// LINK-DOWN, DEATH: how long until the others (LINK-DOWN: the node) are told. DEATH: absent
-    /// means that nobody tells them.
+    /// means that they are not told.
     #[serde(default)]
     pub noticed_ms: Option<u32>,
     /// DEATH: how long until there is proof that the node touches nothing any more (S0-9).
@@ -231,7 +231,7 @@ impl Plan {
     }
 
     /// Whether all that is asked back comes back by itself: no completion is lost or late, no engine
-    /// loses its clock, nobody dies.
+    /// loses its clock, no node dies.
     pub fn returns_everything(&self) -> bool {
         let rates = self.windows.iter().map(|w| (w.messages, w.engine));
         let harmless = |(m, e): (MessageFaults, EngineFaults)| {

@@ -81,7 +81,7 @@ fn the_dead_are_found_down() {
     });
 }
 
-/// S2-8: the same break while the path is being moved kills nobody; nor does a short one.
+/// S2-8: the same break while the path is being moved kills no node; nor does a short one.
 #[test]
 fn a_migration_kills_none() {
     play(&probed("a"), |world| {
@@ -148,7 +148,7 @@ fn the_illegal_read_leaves_both_ends_usable() {
                 TrialStep::ReadIllegal => {
                     let rail = &mut world.node(0).unwrap().rails[0];
                     rail.reads.begin(1, ReadKind::Illegal).unwrap();
-                    // Somebody has to look at the doorbell.
+                    // The driver has to look at the doorbell.
                     let number = world.put(0, 1, 10, true).unwrap();
                     world.wait_for(&[number]).unwrap();
                     world.run_ms(100).unwrap();

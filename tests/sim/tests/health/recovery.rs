@@ -139,7 +139,7 @@ fn pings_try_all_paths() {
     });
 }
 
-/// R50: shutdown empties the queue; nobody is pinged afterwards.
+/// R50: shutdown empties the queue; no peer is pinged afterwards.
 #[test]
 fn shutdown_drains_the_queue() {
     let plan = Plan { retries: Some(0), ..pair("ab", Profile::Seed) };

@@ -132,7 +132,7 @@ fn network_timeout_on_several_rails() {
     assert_eq!(shown(&pair("ab", Profile::LnetCompat), class, true), (0, 0, 100, 100));
 }
 
-/// R45: what may have arrived at a peer that was never heard of is not sent again: nobody knows which of
+/// R45: what may have arrived at a peer that was never heard of is not sent again: it is not known which of
 /// its lives would recognise it.
 #[test]
 fn a_stranger_is_not_sent_second_copies() {
@@ -167,7 +167,7 @@ fn resends_can_be_turned_off() {
     }
 }
 
-/// S4-1, S4-2, S4-4: the link under a transfer fails, and nobody is told. The message is repaired over
+/// S4-1, S4-2, S4-4: the link under a transfer fails, and no node is told. The message is repaired over
 /// another fabric before its user hears of anything.
 #[test]
 fn a_transfer_moves_to_another_fabric() {
@@ -233,7 +233,7 @@ fn late_messages() {
                 if counts.late > 0 {
                     assert!(world.ms() - begun >= 300, "{profile:?}");
                     let after = lost(world);
-                    // One that nobody has touched is the peer's doing; otherwise nobody knows.
+                    // One that was not touched is the peer's doing; otherwise it is not known.
                     assert_eq!(after.1 - before.1, moved, "{profile:?}");
                     assert!([0, moved].contains(&(after.0 - before.0)), "{profile:?}");
                     assert_eq!((counts.late, counts.resends), (1, 0));

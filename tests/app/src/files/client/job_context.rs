@@ -15,7 +15,7 @@ use super::operations::{Begin, Operations, Part};
 /// What it takes to send a message, in bytes that could be copied meanwhile. So a poll begins a few
 /// messages at most, and the first does not wait for many others to be ready.
 const MESSAGE: u32 = 4096;
-/// Attempts at something that nobody waits for.
+/// Attempts at something that no call waits for.
 const COURTESY: u32 = 3;
 
 /// Everything outside the job.

@@ -24,7 +24,7 @@ pub(super) enum Part {
 /// An operation to begin.
 #[derive(Debug)]
 pub(super) struct Begin {
-    /// Whose it is; zero: nobody waits for it.
+    /// Whose it is; zero: no call waits for it.
     pub job: u64,
     pub to: Nid,
     pub part: Part,

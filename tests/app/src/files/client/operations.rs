@@ -170,7 +170,7 @@ impl Operations {
         Some(operation)
     }
 
-    /// Nobody waits for the operations of this job any more.
+    /// No call waits for the operations of this job any more.
     pub fn cancel(&mut self, lnet: &mut Lnet, job: u64) {
         let own = self.table.iter_mut().filter(|(_, operation)| operation.begin.job == job);
         let mut idle = Vec::new();

@@ -59,9 +59,9 @@ pub struct ClientStats {
     pub mismatches: u64,
     /// Messages on the answer portal that made no sense or were cut or lost on the way.
     pub bad_answers: u64,
-    /// Answers that nobody waited for.
+    /// Answers that no call waited for.
     pub stale_answers: u64,
-    /// Records dropped because nobody read them.
+    /// Records dropped because they were not read.
     pub records_dropped: u64,
     /// Jobs that succeeded.
     pub jobs_done: u64,

@@ -104,7 +104,7 @@ pub enum Answer {
         /// There are others behind.
         more: bool,
     },
-    /// A notice that nobody called for: a chunk has come for a file that the server does not know.
+    /// A notice that no call asked for: a chunk has come for a file that the server does not know.
     Lost {
         /// The file.
         id: u32,

@@ -32,7 +32,7 @@ pub struct ServerConfig {
     pub max_file: u64,
     /// Most chunks of a file: each takes one bit of memory.
     pub max_chunks: u32,
-    /// What nobody touches for so long is forgotten.
+    /// What is not touched for so long is forgotten.
     pub idle: Span,
 }
 
@@ -119,8 +119,8 @@ pub struct ServerStats {
     pub get_bytes: u64,
     /// GETs that failed.
     pub gets_failed: u64,
-    /// Files being written that were forgotten because nobody touched them.
+    /// Files being written that were forgotten because they were not touched.
     pub expired_writes: u64,
-    /// Windows that were forgotten because nobody touched them.
+    /// Windows that were forgotten because they were not touched.
     pub expired_reads: u64,
 }

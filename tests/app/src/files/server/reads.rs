@@ -69,7 +69,7 @@ impl Reads {
         self.open.values_mut().for_each(|read| read.close(lnet));
     }
 
-    /// Forgets what nobody has touched for so long. Returns how many.
+    /// Forgets what was not touched for so long. Returns how many.
     pub fn expire(&mut self, now: Instant, idle: Span, lnet: &mut Lnet) -> u64 {
         let old = |read: &&mut Read| !read.closing && now >= read.touched.after(idle);
         self.open.values_mut().filter(old).map(|read| read.close(lnet)).count() as u64

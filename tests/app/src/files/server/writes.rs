@@ -147,7 +147,7 @@ impl<D> Writes<D> {
             .retain(|_, write| write.commit.is_some() || !is_over(write.opened_by, client, kept));
     }
 
-    /// Forgets what nobody has touched for so long. Returns how many.
+    /// Forgets what was not touched for so long. Returns how many.
     pub fn expire(&mut self, now: Instant, idle: Span) -> u64 {
         let before = self.open.len();
         self.open.retain(|_, write| now < write.touched.after(idle) || write.commit.is_some());

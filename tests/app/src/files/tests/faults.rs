@@ -99,7 +99,7 @@ fn pauses_grow_to_their_limit_and_are_not_all_the_same() {
 
 #[test]
 fn a_silent_server_is_not_waited_for_for_ever() {
-    // The driver says that all is well, and nobody answers.
+    // The driver says that all is well, and no answer comes.
     let mut world = World::new(Setup::small(), 50);
     let now = world.now;
     let server = world.at(SERVER);

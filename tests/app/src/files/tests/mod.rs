@@ -71,9 +71,9 @@ struct Weather {
     unverified: u32,
     /// It is lost on the last bit: both ends are told so, and the memory holds anything.
     broken: u32,
-    /// A bit of the payload changes, and nobody is told.
+    /// A bit of the payload changes, and no side is told.
     damaged: u32,
-    /// It takes longer than anybody waits for it.
+    /// It takes longer than any call waits for it.
     slow: u32,
 }
 
@@ -138,7 +138,7 @@ impl World {
         assert!(self.nodes.insert(id, node).is_none(), "dead before");
     }
 
-    /// Ends a node's life, without a word to anyone.
+    /// Ends a node's life, without a message.
     fn kill(&mut self, node: u64) -> Node {
         let dead = nid(node);
         for duty in std::mem::take(&mut self.duties) {

@@ -128,7 +128,7 @@ impl Chaos {
     fn give_up_one(&mut self) {
         let node = self.any_node();
         let Some(&request) = self.open[&node].first() else { return };
-        // Stale if it has ended and nobody has read so yet.
+        // Stale if it has ended and that was not read yet.
         self.world.at(node).expire(request);
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Exactly once: what ends a message, what may not, and answers that come to nobody.
+//! Exactly once: what ends a message, what may not, and answers that nothing waits for.
 
 use lnd_core::id::Tag;
 use lnd_core::message::NakReason;

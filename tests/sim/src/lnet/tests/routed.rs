@@ -225,7 +225,7 @@ fn what_a_node_cannot_pass_on_it_refuses() {
 
 #[test]
 fn a_message_in_a_ring_of_routers_dies() {
-    // Each of the two believes that the other is nearer to the destination.
+    // Each of the two has a route by which the other is nearer to the destination.
     let (r1, r2) = (nid(8), nid(9));
     let lying = |me, other| Config {
         routes: Routes::new(Unlisted::Via(other)),

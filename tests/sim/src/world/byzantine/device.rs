@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The byzantine node's engines: hardware as everybody's, told to do anything.
+//! The byzantine node's engines: hardware as every node's, told to do anything.
 
 use lnd_core::id::{Incarnation, LinkId, Tag};
 use lnd_core::key::Key;
@@ -53,7 +53,7 @@ impl Byzantine<'_> {
         Some(tag)
     }
 
-    /// Pulls from somebody by a cookie that was meant for another, or for nobody.
+    /// Pulls from a node by a cookie that was meant for another, or for none.
     pub(super) fn pull_anything(&mut self, _now: Instant, to: u32, link: LinkId) {
         let (source, length) = (self.any_tag(), self.any_length());
         self.post(link, Motion::Pull { from: nid_of(to), source, key: Key::NONE }, length);

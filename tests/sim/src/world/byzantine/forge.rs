@@ -11,7 +11,7 @@ use super::Byzantine;
 use crate::fabric::nid_of;
 use crate::lnet::{Body, LnetHeader, Target};
 
-/// The portals of the honest nodes' users, and one that nobody has.
+/// The portals of the honest nodes' users, and one that no user has.
 const PORTALS: [u32; 5] = [1, 2, 3, 9, 77];
 
 impl Byzantine<'_> {

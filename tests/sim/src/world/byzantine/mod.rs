@@ -58,7 +58,7 @@ pub struct Byzantine<'m> {
 
 impl Byzantine<'_> {
     /// A neighbour, any.
-    fn somebody(&mut self) -> Option<u32> {
+    fn any_node(&mut self) -> Option<u32> {
         let to = self.rng.below(u64::from(self.nodes)) as u32;
         self.net.borrow().neighbours(self.node, to).then_some(to)
     }
@@ -80,7 +80,7 @@ impl Byzantine<'_> {
     /// Does one thing of its own accord.
     fn act(&mut self, now: Instant) {
         self.captured.learn(&mut self.net.borrow_mut().overheard);
-        let (Some(to), Some(link)) = (self.somebody(), self.any_link()) else { return };
+        let (Some(to), Some(link)) = (self.any_node(), self.any_link()) else { return };
         let r = self.rates;
         let kinds =
             [r.noise, r.spoilt, r.replayed, r.forged, r.hellos, r.unasked, r.requests, r.pulls];

@@ -15,10 +15,10 @@ pub struct Rates {
     pub goes_on: bool,
     /// Random bytes.
     pub noise: u32,
-    /// Frames that were sent by whomever: cut, longer, spliced, some bits changed; most with a
+    /// Frames that were sent by any node: cut, longer, spliced, some bits changed; most with a
     /// checksum that fits.
     pub spoilt: u32,
-    /// Frames that were sent by whomever, of whichever life, as they were.
+    /// Frames that were sent by any node, of any incarnation, as they were.
     pub replayed: u32,
     /// Well-formed messages of any kind, with arbitrary numbers in envelope and body.
     pub forged: u32,

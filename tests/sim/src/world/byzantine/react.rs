@@ -124,7 +124,7 @@ impl Byzantine<'_> {
         }
     }
 
-    /// Memory of its own, or of nobody.
+    /// Memory of its own, or of no node.
     pub(super) fn any_memory(&mut self, length: u32) -> Fragment {
         let address = match self.rng.below(8) {
             0 => self.rng.next(),
