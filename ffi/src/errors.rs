@@ -7,51 +7,50 @@ use lnd_core::config::ConfigError;
 use lnd_core::driver::Why;
 
 use crate::abi::lnd_error;
+use crate::names::name_of;
 
-/// Name and positive Linux errno, by the error's number.
-const TABLE: [(&CStr, i32); lnd_error::ALL.len()] = [
-    (c"LND_OK", 0),
-    (c"LND_E_NULL", 14),           // EFAULT
-    (c"LND_E_SIZE", 22),           // EINVAL
-    (c"LND_E_ALIGN", 22),          // EINVAL
-    (c"LND_E_VERSION", 93),        // EPROTONOSUPPORT
-    (c"LND_E_CONFIG", 22),         // EINVAL
-    (c"LND_E_OPS", 38),            // ENOSYS
-    (c"LND_E_MEMORY", 12),         // ENOMEM
-    (c"LND_E_NI", 19),             // ENODEV
-    (c"LND_E_CONTEXT", 1),         // EPERM
-    (c"LND_E_REENTRY", 35),        // EDEADLK
-    (c"LND_E_BUSY", 16),           // EBUSY
-    (c"LND_E_FOREIGN", 18),        // EXDEV
-    (c"LND_E_STALE", 116),         // ESTALE
-    (c"LND_E_ARGUMENT", 22),       // EINVAL
-    (c"LND_E_LINK", 6),            // ENXIO
-    (c"LND_E_NO_ROUTE", 113),      // EHOSTUNREACH
-    (c"LND_E_PEER_DOWN", 112),     // EHOSTDOWN
-    (c"LND_E_PEERS_FULL", 105),    // ENOBUFS
-    (c"LND_E_NO_SLOTS", 11),       // EAGAIN
-    (c"LND_E_NO_LISTS", 11),       // EAGAIN
-    (c"LND_E_SHUTTING_DOWN", 108), // ESHUTDOWN
-    (c"LND_E_FRAGMENTS", 22),      // EINVAL
-    (c"LND_E_ADDRESS", 14),        // EFAULT
-    (c"LND_E_HEADER", 22),         // EINVAL
-    (c"LND_E_TOO_LONG", 90),       // EMSGSIZE
-    (c"LND_E_DEADLINE", 110),      // ETIMEDOUT
-    (c"LND_E_WRONG_KIND", 22),     // EINVAL
-    (c"LND_E_GONE", 2),            // ENOENT
-    (c"LND_E_WAIT", 11),           // EAGAIN
-    (c"LND_E_FRAME", 74),          // EBADMSG
-    (c"LND_E_RUNNING", 16),        // EBUSY
-    (c"LND_E_END", 61),            // ENODATA
-    (c"LND_E_RING", 5),            // EIO
-    (c"LND_E_ROOM", 75),           // EOVERFLOW
-    (c"LND_E_NO_PEER", 2),         // ENOENT
-    (c"LND_E_UNSUPPORTED", 95),    // EOPNOTSUPP
-    (c"LND_E_BOOKS", 117),         // EUCLEAN
-    (c"LND_E_KNOWN", 17),          // EEXIST
-    (c"LND_DONE", 0),
-    (c"LND_REQUEST", 0),
-];
+/// The positive Linux errno that is nearest to an error.
+const fn errno_of(error: lnd_error) -> i32 {
+    use lnd_error as E;
+
+    match error {
+        E::LND_OK | E::LND_DONE | E::LND_REQUEST => 0,
+        E::LND_E_NULL | E::LND_E_ADDRESS => 14, // EFAULT
+        E::LND_E_WIDTH
+        | E::LND_E_SIZE
+        | E::LND_E_ALIGN
+        | E::LND_E_CONFIG
+        | E::LND_E_ARGUMENT
+        | E::LND_E_FRAGMENTS
+        | E::LND_E_HEADER
+        | E::LND_E_WRONG_KIND => 22, // EINVAL
+        E::LND_E_VERSION => 93,                 // EPROTONOSUPPORT
+        E::LND_E_OPS => 38,                     // ENOSYS
+        E::LND_E_MEMORY => 12,                  // ENOMEM
+        E::LND_E_NI => 19,                      // ENODEV
+        E::LND_E_CONTEXT => 1,                  // EPERM
+        E::LND_E_REENTRY => 35,                 // EDEADLK
+        E::LND_E_BUSY | E::LND_E_RUNNING => 16, // EBUSY
+        E::LND_E_FOREIGN => 18,                 // EXDEV
+        E::LND_E_STALE => 116,                  // ESTALE
+        E::LND_E_LINK => 6,                     // ENXIO
+        E::LND_E_NO_ROUTE => 113,               // EHOSTUNREACH
+        E::LND_E_PEER_DOWN => 112,              // EHOSTDOWN
+        E::LND_E_PEERS_FULL => 105,             // ENOBUFS
+        E::LND_E_NO_SLOTS | E::LND_E_NO_LISTS | E::LND_E_WAIT => 11, // EAGAIN
+        E::LND_E_SHUTTING_DOWN => 108,          // ESHUTDOWN
+        E::LND_E_TOO_LONG => 90,                // EMSGSIZE
+        E::LND_E_DEADLINE => 110,               // ETIMEDOUT
+        E::LND_E_GONE | E::LND_E_NO_PEER => 2,  // ENOENT
+        E::LND_E_FRAME => 74,                   // EBADMSG
+        E::LND_E_END => 61,                     // ENODATA
+        E::LND_E_RING => 5,                     // EIO
+        E::LND_E_ROOM => 75,                    // EOVERFLOW
+        E::LND_E_UNSUPPORTED => 95,             // EOPNOTSUPP
+        E::LND_E_BOOKS => 117,                  // EUCLEAN
+        E::LND_E_KNOWN => 17,                   // EEXIST
+    }
+}
 
 /// lnd_error_errno() - The errno that is nearest to an error.
 /// @error: enum lnd_error, or any number.
@@ -61,7 +60,7 @@ const TABLE: [(&CStr, i32); lnd_error::ALL.len()] = [
 /// number that is no error.
 #[no_mangle]
 pub extern "C" fn lnd_error_errno(error: u32) -> i32 {
-    TABLE.get(error as usize).map_or(-22, |(_, errno)| errno.wrapping_neg())
+    lnd_error::ALL.get(error as usize).map_or(-22, |error| errno_of(*error).wrapping_neg())
 }
 
 /// lnd_error_name() - The name of an error, as in the header.
@@ -71,7 +70,13 @@ pub extern "C" fn lnd_error_errno(error: u32) -> i32 {
 /// Return: text such as "LND_E_NULL"; never NULL.
 #[no_mangle]
 pub extern "C" fn lnd_error_name(error: u32) -> *const c_char {
-    TABLE.get(error as usize).map_or(c"LND_E_?".as_ptr(), |(name, _)| name.as_ptr())
+    name_of!(error, lnd_error: LND_OK LND_E_NULL LND_E_SIZE LND_E_ALIGN LND_E_VERSION
+        LND_E_CONFIG LND_E_OPS LND_E_MEMORY LND_E_NI LND_E_CONTEXT LND_E_REENTRY LND_E_BUSY
+        LND_E_FOREIGN LND_E_STALE LND_E_ARGUMENT LND_E_LINK LND_E_NO_ROUTE LND_E_PEER_DOWN
+        LND_E_PEERS_FULL LND_E_NO_SLOTS LND_E_NO_LISTS LND_E_SHUTTING_DOWN LND_E_FRAGMENTS
+        LND_E_ADDRESS LND_E_HEADER LND_E_TOO_LONG LND_E_DEADLINE LND_E_WRONG_KIND LND_E_GONE
+        LND_E_WAIT LND_E_FRAME LND_E_RUNNING LND_E_END LND_E_RING LND_E_ROOM LND_E_NO_PEER
+        LND_E_UNSUPPORTED LND_E_BOOKS LND_E_KNOWN LND_DONE LND_REQUEST; not LND_E_WIDTH)
 }
 
 /// Converts the core's refusal for C.

@@ -20,12 +20,21 @@ use crate::abi::{
 /// before they use a pointer.
 macro_rules! given {
     ($($call:ident)::+ ($($argument:expr),* $(,)?)) => {
-        // SAFETY: the contract of every exported call (lnd.h). A pointer that passes the
-        // checks points to what the call's comment requires and stays valid during the call, and
-        // nothing else writes to what the call reads, or reads what it writes. A fabric's region,
-        // which other processes write, is read and written as shared memory only. Memory that an object keeps stays until the
-        // object is destroyed.
-        unsafe { $($call)::+($($argument),*) }
+        given!(@ [$($call)::+] [a b c d e f g h] [] $($argument,)*)
+    };
+    // The arguments are evaluated first, outside of the unsafe block, and each is bound to a name.
+    (@ $call:tt [$name:ident $($names:ident)*] [$($bound:tt)*] $first:expr, $($rest:expr,)*) => {
+        given!(@ $call [$($names)*] [$($bound)* ($name $first)] $($rest,)*)
+    };
+    (@ [$($call:ident)::+] $names:tt [$(($bound:ident $value:expr))*]) => {
+        match ($($value,)*) {
+            // SAFETY: the contract of every exported call (lnd.h). A pointer that passes the
+            // checks points to what the call's comment requires and stays valid during the call,
+            // and nothing else writes to what the call reads, or reads what it writes. A fabric's
+            // region, which other processes write, is read and written as shared memory only.
+            // Memory that an object keeps stays until the object is destroyed.
+            ($($bound,)*) => unsafe { $($call)::+($($bound),*) },
+        }
     };
 }
 pub(crate) use given;

@@ -242,8 +242,8 @@ fn fill(
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_destroy(health: *mut lnd_health) -> lnd_error {
-    let entered = given!(lnd_health::with(health, |_, _| Ok(())));
-    outcome(entered.map(|()| {
+    let enter = |_: u32, _: &mut Whole| Ok(());
+    outcome(given!(lnd_health::with(health, enter)).map(|()| {
         // SAFETY: just found alive.
         let magic = unsafe { &(*health).magic };
         magic.store(DEAD, Ordering::Relaxed);

@@ -10,30 +10,32 @@ pub mod state;
 pub mod transfer;
 
 /// A number and its name.
-type Named = (u32, &'static CStr);
+pub(crate) type Named = (u32, &'static CStr);
 
 /// The name of a number, or `LND_?`.
-fn find(names: &[Named], value: u32) -> *const c_char {
+pub(crate) fn find(names: &[Named], value: u32) -> *const c_char {
     names.iter().find(|(number, _)| *number == value).map_or(c"LND_?", |(_, name)| name).as_ptr()
 }
 
 /// The text of an identifier, which has a zero byte at its end.
-const fn text(bytes: &'static str) -> &'static CStr {
+pub(crate) const fn text(bytes: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(bytes.as_bytes()) {
         Ok(text) => text,
         Err(_) => c"LND_?",
     }
 }
 
-/// The name of a value of a C enum. A constant of the enum that is not listed does not compile.
+/// The name of a value of a C enum. A constant of the enum that is neither listed nor said to be no
+/// value does not compile.
 macro_rules! name_of {
-    ($value:expr, $enum:ident: $($name:ident)*) => {{
+    ($value:expr, $enum:ident: $($name:ident)* $(; not $none:ident)?) => {{
         const NAMES: &[$crate::names::Named] =
             &[$(($enum::$name as u32, $crate::names::text(concat!(stringify!($name), "\0")))),*];
         const _: fn($enum) = |it| match it {
             $($enum::$name => (),)*
+            $($enum::$none => (),)?
         };
         $crate::names::find(NAMES, $value)
     }};
 }
-use name_of;
+pub(crate) use name_of;

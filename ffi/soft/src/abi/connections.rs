@@ -62,8 +62,8 @@ pub unsafe extern "C" fn lnd_soft_connection(
     link: u32,
     peer: u32,
 ) -> u32 {
-    let number = given!(enter(node, link, |its, _| its.number(peer)));
-    number.ok().flatten().map_or(0, NonZeroU32::get)
+    let number = |its: &mut Connections, _: &Rung<'_>| its.number(peer);
+    given!(enter(node, link, number)).ok().flatten().map_or(0, NonZeroU32::get)
 }
 
 /// lnd_soft_connection_stop() - Requests a stop of a connection.
