@@ -86,11 +86,17 @@ need_cargo_tool() {
         fail "missing: cargo install --locked $1"
 }
 
-# cargo_tests ARGUMENTS: cargo test, counted. To run no test is a failure.
+# cargo_tests ARGUMENTS: cargo test, counted; what has failed is named last. To run no test is a
+# failure.
 cargo_tests() {
-    local out ran ignored
+    local out ran ignored status=0
     out=$(mktemp)
-    cargo test --no-fail-fast "$@" 2>&1 | tee "$out"
+    cargo test --no-fail-fast "$@" 2>&1 | tee "$out" || status=$?
+    if [ "$status" != 0 ]; then
+        failed_tests "$out"
+        rm -f "$out"
+        fail "cargo test $*: exit $status"
+    fi
     ran=$(sum_of passed "$out")
     ignored=$(sum_of ignored "$out")
     rm -f "$out"
@@ -100,6 +106,16 @@ cargo_tests() {
     else
         note "$ran tests"
     fi
+}
+
+# The tests that failed in the output of cargo test, each as the command that runs it again.
+failed_tests() { # file
+    awk '/^test .* \.\.\. FAILED$/ { names[++n] = $2 }
+        /to rerun pass `/ {
+            split($0, part, "`")
+            for (i = 1; i <= n; i++) print "cargo test " part[2] " " names[i]
+            n = 0
+        }' "$1"
 }
 
 sum_of() { # passed|failed|ignored file
