@@ -90,6 +90,8 @@ impl Channel for Outlets {
         self.lane(lane).has_room()
     }
 
+    // Compiled into its callers, most of which know the kind of the message.
+    #[inline(always)]
     fn send(
         &mut self,
         _link: LinkId,

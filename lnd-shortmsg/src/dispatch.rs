@@ -186,8 +186,41 @@ impl core::error::Error for TransmitError {}
 ///
 /// # Errors
 /// [`TransmitError`]; nothing was sent.
-#[inline]
+#[inline(always)]
 pub fn transmit<O: Outlet>(
+    outlet: &mut O,
+    envelope: &Envelope,
+    message: &Message<'_>,
+    wire: Wire,
+) -> Result<(), TransmitError> {
+    match (wire.heads, message) {
+        (Heads::Short, &Message::PutReq { header, source, length, key }) => {
+            let request = short::PutReq { header, source, length, key };
+            transmit_put_req(outlet, envelope, &request, wire.checksum)
+        }
+        _ => transmit_any(outlet, envelope, message, wire),
+    }
+}
+
+/// A PUT_REQ with a short head: every large PUT needs one. It is encoded in the caller, which
+/// usually knows that it is one.
+#[inline(always)]
+fn transmit_put_req<O: Outlet>(
+    outlet: &mut O,
+    envelope: &Envelope,
+    request: &short::PutReq<'_>,
+    sum: Checksum,
+) -> Result<(), TransmitError> {
+    let length = request.encoded_len(envelope, sum).map_err(TransmitError::Encode)?;
+    let write = |slot: &mut [u8]| {
+        // Cannot fail: see `transmit_any`.
+        let _ = request.fill(envelope, sum, slot);
+    };
+    outlet.send_with(length, write).map_err(TransmitError::Send)
+}
+
+#[inline(never)]
+fn transmit_any<O: Outlet>(
     outlet: &mut O,
     envelope: &Envelope,
     message: &Message<'_>,

@@ -4,7 +4,7 @@
 use super::request::{remote_of, Offer};
 use super::rx_request::{Receive, RecvError, Reply, RequestKind, RxRequest};
 use crate::base::counters::Counter;
-use crate::base::id::{LinkId, PeerId, Tag};
+use crate::base::id::{PeerId, Tag};
 use crate::base::message::{Envelope, Message, NakReason};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Debts, Event};
@@ -50,7 +50,8 @@ impl<P: Ports> Driver<'_, P> {
             self.copy_in(now, tag, rx_request.payload, it);
         } else if let Some(link) = self.slots.owner(tag.index).link() {
             let peer = self.peers.of_slot(tag.index);
-            self.pull_put(now, tag, peer, link, From::Queue);
+            self.note_owed_done(tag, peer);
+            self.pull(now, tag, peer, link, From::Queue);
         }
         Ok(tag)
     }
@@ -80,18 +81,18 @@ impl<P: Ports> Driver<'_, P> {
         self.consume_offer(offer, from);
         self.tracer.record(now, Trace::Accepted { tag, peer: from.from, length: message.length() });
         self.slots.arm(tag.index, it.deadline);
-        self.pull_put(now, tag, offer.peer, offer.link, From::Claim(&[]));
+        self.note_owed_done(tag, offer.peer);
+        self.pull_claimed(now, tag, offer.peer, offer.link);
         Some(tag)
     }
 
-    /// Pulls a PUT into the lent buffers.
-    #[inline]
-    fn pull_put(&mut self, now: Instant, tag: Tag, peer: PeerId, link: LinkId, from: From<'_>) {
+    /// Notes whether the peer of a PUT needs a PUT_DONE.
+    #[inline(always)]
+    fn note_owed_done(&mut self, tag: Tag, peer: PeerId) {
         let owes = !self.peers.get(peer).is_some_and(|peer| peer.is(PeerFlags::SIGNALLED));
         if let Some(state) = self.slots.get_mut(tag.index) {
             state.flags.set(Flags::OWES_DONE, owes);
         }
-        self.pull(now, tag, peer, link, from);
     }
 
     /// Answers a GET with `length` bytes (`lnd_recv` after an `lnet_parse` with `rdma_req`, S3-9).

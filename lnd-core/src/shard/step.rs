@@ -52,10 +52,15 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Applies an event of the hardware.
+    #[inline(always)]
     fn on_hardware(&mut self, now: Instant, tag: Tag, event: Event) {
-        if self.apply_counting(now, tag, event, Counter::StaleCompletion)
-            == Some(Effect::Invalidate)
-        {
+        // Nearly all descriptors come back well.
+        let applied = match event {
+            Event::HwOk => self.slots.apply_here(tag, Event::HwOk),
+            _ => self.slots.apply(tag, event),
+        };
+        let effect = self.applied(now, tag, event, applied, Counter::StaleCompletion);
+        if effect == Some(Effect::Invalidate) {
             // The engine is not called from here, because the caller may be in the middle of its
             // completion ring. The sweep invalidates the descriptor.
             // This thread will run anyway, so no wake-up is needed: the attention shows in the next
@@ -65,19 +70,29 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Applies an event and traces it. `None`: the tag is stale. That is counted here.
-    #[inline]
     pub(crate) fn apply(&mut self, now: Instant, tag: Tag, event: Event) -> Option<Effect> {
-        self.apply_counting(now, tag, event, Counter::StaleAnswer)
+        let applied = self.slots.apply(tag, event);
+        self.applied(now, tag, event, applied, Counter::StaleAnswer)
     }
 
-    fn apply_counting(
+    /// The thread has finished its work on a transfer.
+    #[inline(always)]
+    pub(crate) fn pay_cpu(&mut self, now: Instant, tag: Tag) -> Option<Effect> {
+        let applied = self.slots.apply_here(tag, Event::PayCpu);
+        self.applied(now, tag, Event::PayCpu, applied, Counter::StaleAnswer)
+    }
+
+    /// Traces what an event has done.
+    #[inline(always)]
+    fn applied(
         &mut self,
         now: Instant,
         tag: Tag,
         event: Event,
+        applied: Option<Applied>,
         stale: Counter,
     ) -> Option<Effect> {
-        let Some(Applied { before, after, effect }) = self.slots.apply(tag, event) else {
+        let Some(Applied { before, after, effect }) = applied else {
             self.counters.count(stale);
             self.tracer.record(now, Trace::Stale { tag });
             return None;

@@ -149,7 +149,7 @@ impl<'m> Slots<'m> {
     ///
     /// # Errors
     /// [`NoSlot`]; nothing was taken.
-    #[inline]
+    #[inline(always)]
     pub fn claim(&mut self, new: &New<'_>) -> Result<Tag, NoSlot> {
         let passive = !new.role.requests();
         // Without the reserve our own requests could fill the table, and the peers' requests that
@@ -251,6 +251,12 @@ impl<'m> Slots<'m> {
     pub fn apply(&mut self, tag: Tag, event: Event) -> Option<Applied> {
         // The owner appends to its own batch without a locked operation (decision 0021).
         self.shared.apply_owned(tag, event, &mut self.ended)
+    }
+
+    /// As [`apply`](Self::apply), compiled into its caller: for a constant event.
+    #[inline(always)]
+    pub fn apply_here(&mut self, tag: Tag, event: Event) -> Option<Applied> {
+        self.shared.apply_here(tag, event, &mut self.ended)
     }
 
     /// Takes the next slot whose transfer has ended, oldest first.

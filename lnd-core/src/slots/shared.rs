@@ -12,7 +12,7 @@ use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::sync::{AtomicU32, Ordering};
 use crate::machines::link::LinkGate;
 use crate::machines::peer::{HelloState, PeerGate};
-use crate::machines::transfer::{step, Cause, Effect, Event, Phase, Word};
+use crate::machines::transfer::{step, step_here, Cause, Effect, Event, Phase, Word};
 use crate::table::claims::Claims;
 use crate::table::completed::{Batch, Completed, FinalizeToken};
 
@@ -175,19 +175,30 @@ impl<'m> Shared<'m> {
     ///
     /// Context: any. One locked operation unless contended, one more for the last debt.
     pub fn apply(&self, tag: Tag, event: Event) -> Option<Applied> {
-        self.exchange(tag, event, None)
+        self.exchange::<false>(tag, event, None)
     }
 
     /// As [`apply`](Self::apply). A transfer that has ended is appended to `batch`. Context: the
     /// one thread that reports. One locked operation unless contended.
     pub fn apply_owned(&self, tag: Tag, event: Event, batch: &mut Batch) -> Option<Applied> {
-        self.exchange(tag, event, Some(batch))
+        self.exchange::<false>(tag, event, Some(batch))
+    }
+
+    /// As [`apply_owned`](Self::apply_owned), compiled into its caller: for a constant event.
+    #[inline(always)]
+    pub fn apply_here(&self, tag: Tag, event: Event, batch: &mut Batch) -> Option<Applied> {
+        self.exchange::<true>(tag, event, Some(batch))
     }
 
     /// The one place that changes a live word and makes a finalize token. The token goes to the
     /// batch of the thread that reports, if the caller is that thread.
-    #[inline]
-    fn exchange(&self, tag: Tag, event: Event, batch: Option<&mut Batch>) -> Option<Applied> {
+    #[inline(always)]
+    fn exchange<const HERE: bool>(
+        &self,
+        tag: Tag,
+        event: Event,
+        batch: Option<&mut Batch>,
+    ) -> Option<Applied> {
         let slot = self.slot(tag.index)?;
         // Acquire: partner is the Release of `publish` and of the exchange below. A context that
         // acts on an effect sees everything that was written before the debts were published or
@@ -203,7 +214,7 @@ impl<'m> Shared<'m> {
             if !before.is_of(tag.generation) || before.phase() == Phase::Free {
                 return None;
             }
-            let outcome = step(before, event);
+            let outcome = if HERE { step_here(before, event) } else { step(before, event) };
             // An unchanged word needs no exchange. A late event costs no locked operation.
             if outcome.word == before {
                 return Some(Applied { before, after: before, effect: outcome.effect });

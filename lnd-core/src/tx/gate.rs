@@ -60,23 +60,19 @@ fn refused_by(view: GateView, role: Role, incarnation: u32) -> Option<Cause> {
 
 impl<'m, P: Ports> Driver<'m, P> {
     /// The part up to the fence: publishes the debts, then reads the gates.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter_gate(
         &mut self,
         now: Instant,
         tag: Tag,
         peer: PeerId,
         link: LinkId,
+        role: Role,
         from: From<'_>,
     ) -> Option<Tx<'m>> {
         let gate = self.links.gate(link)?;
         let (peer_gate, record) = (self.peers.gate(peer)?, self.peers.get(peer)?);
         let nid = record.nid;
-        let state = self.slots.get_mut(tag.index)?;
-        // The role is settled before the debts are published: a message that is too long for the
-        // peer is staged, and owes a descriptor.
-        state.choose_role(record.inline_max);
-        let role = state.role;
         let debts = role.debts(record.is(PeerFlags::SIGNALLED));
         // A message that ends within its send is no debt.
         let ends = if self.channel.ends_at_once() { Debts::MSG.0 } else { 0 };
@@ -125,10 +121,10 @@ impl<'m, P: Ports> Driver<'m, P> {
         Some(Tx { tag, link, peer, role, debts, blocked_by, gate, posting })
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn exit_gate(&mut self, now: Instant, tx: Tx<'_>) {
         tx.gate.exit(tx.posting);
-        if self.apply(now, tx.tag, Event::PayCpu) == Some(Effect::Invalidate) {
+        if self.pay_cpu(now, tx.tag) == Some(Effect::Invalidate) {
             self.invalidate(now, tx.tag);
         }
     }

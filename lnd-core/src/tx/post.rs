@@ -15,6 +15,7 @@ use crate::machines::transfer::{Cause, Debts, Event};
 use crate::ports::trace::Trace;
 use crate::ports::{Bd, Engine, Motion, Ports, PostError, Tracer};
 use crate::shard::Driver;
+use crate::slots::Role;
 
 impl<P: Ports> Driver<'_, P> {
     /// Posts a transfer on `link`. A transfer from a queue whose deadline has passed ends instead.
@@ -29,13 +30,49 @@ impl<P: Ports> Driver<'_, P> {
         if from == From::Queue && self.end_if_late(now, tag) {
             return;
         }
-        if let Some(tx) = self.enter_gate(now, tag, peer, link, from) {
+        // The role is settled before the debts are published: a message that is too long for the
+        // peer is staged, and owes a descriptor.
+        let Some((record, state)) = self.peers.get(peer).zip(self.slots.get_mut(tag.index)) else {
+            return;
+        };
+        state.choose_role(record.inline_max);
+        let role = state.role;
+        self.post_as(now, tag, peer, link, role, from);
+    }
+
+    /// Posts a transfer that was just claimed as `role`. Compiled into its caller, where the role
+    /// is a constant.
+    #[inline(always)]
+    pub(crate) fn post_claimed(
+        &mut self,
+        now: Instant,
+        tag: Tag,
+        peer: PeerId,
+        link: LinkId,
+        role: Role,
+        header: &[u8],
+    ) {
+        self.post_as(now, tag, peer, link, role, From::Claim(header));
+    }
+
+    #[inline(always)]
+    fn post_as(
+        &mut self,
+        now: Instant,
+        tag: Tag,
+        peer: PeerId,
+        link: LinkId,
+        role: Role,
+        from: From<'_>,
+    ) {
+        if let Some(tx) = self.enter_gate(now, tag, peer, link, role, from) {
             self.post_and_send(now, &tx, from);
             self.exit_gate(now, tx);
         }
     }
 
     /// The part between the fence and the payment of `CPU`.
+    #[inline(always)]
     fn post_and_send(&mut self, now: Instant, tx: &Tx<'_>, from: From<'_>) {
         if let Some(cause) = tx.blocked_by.or_else(|| self.lacks_key(tx)) {
             // The debts were published before the gate was read. They are withdrawn here, while
@@ -83,7 +120,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Posts the transfer's descriptor.
-    #[inline(never)]
+    #[inline(always)]
     fn post_descriptor(&mut self, tx: &Tx<'_>) -> Result<(), PostError> {
         let (Some(state), Some(link), Some(nid)) =
             (self.slots.get(tx.tag.index), self.links.get_mut(tx.link), self.peers.nid(tx.peer))

@@ -12,10 +12,10 @@ use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Phase, Word};
-use crate::peers::Wants;
+use crate::peers::{Peer, Wants};
 use crate::ports::Ports;
 use crate::shard::Driver;
-use crate::slots::Flags;
+use crate::slots::{Flags, Role};
 
 impl<P: Ports> Driver<'_, P> {
     /// Starts a pull, or queues it behind those of its peer that are under way.
@@ -27,17 +27,52 @@ impl<P: Ports> Driver<'_, P> {
         link: LinkId,
         from: From<'_>,
     ) {
-        let Some(peer) = self.peers.get_mut(id) else { return };
-        let room = peer.pulls < self.config.pulls;
-        // A pull may not overtake those that wait, even if there is room.
-        if room && peer.pull_queue.is_empty() {
-            self.start_pull(now, id, tag, link, from);
+        if self.begin_pull(tag, id) {
+            self.post(now, tag, id, link, from);
+        } else {
+            self.queue_pull(now, tag, id);
+        }
+    }
+
+    /// Starts the pull of a PUT that was just claimed, or queues it.
+    #[inline(always)]
+    pub(crate) fn pull_claimed(&mut self, now: Instant, tag: Tag, id: PeerId, link: LinkId) {
+        if self.begin_pull(tag, id) {
+            self.post_claimed(now, tag, id, link, Role::PutSink, &[]);
             return;
         }
         // A queued pull must be visible to cancellations and to the sweep.
-        if matches!(from, From::Claim(_)) {
-            self.slots.publish(tag, Word::queued(tag.generation));
+        self.slots.publish(tag, Word::queued(tag.generation));
+        self.queue_pull(now, tag, id);
+    }
+
+    /// Takes one of the peer's pulls, if one is left and no other pull waits for it.
+    #[inline(always)]
+    fn begin_pull(&mut self, tag: Tag, id: PeerId) -> bool {
+        // A pull may not overtake those that wait, even if there is room.
+        let may = |peer: &Peer| peer.pulls < self.config.pulls && peer.pull_queue.is_empty();
+        if !self.peers.get(id).is_some_and(may) {
+            return false;
         }
+        self.count_pull(tag, id);
+        true
+    }
+
+    /// Counts a pull among those that are under way.
+    #[inline(always)]
+    fn count_pull(&mut self, tag: Tag, id: PeerId) {
+        if let Some(peer) = self.peers.get_mut(id) {
+            peer.pulls = peer.pulls.saturating_add(1);
+        }
+        if let Some(state) = self.slots.get_mut(tag.index) {
+            state.flags.insert(Flags::PULLING);
+        }
+    }
+
+    /// Queues a pull behind those of its peer.
+    #[inline(never)]
+    fn queue_pull(&mut self, now: Instant, tag: Tag, id: PeerId) {
+        let Some(peer) = self.peers.get_mut(id) else { return };
         peer.pulls_waiting = peer.pulls_waiting.saturating_add(1);
         peer.pull_queue.push(&mut self.slots, tag.index);
         self.counters.count(Counter::PullsWaited);
@@ -46,16 +81,6 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(cause) = self.pull_is_blocked(tag.index) {
             self.cancel(now, tag, cause);
         }
-    }
-
-    fn start_pull(&mut self, now: Instant, id: PeerId, tag: Tag, link: LinkId, from: From<'_>) {
-        if let Some(peer) = self.peers.get_mut(id) {
-            peer.pulls = peer.pulls.saturating_add(1);
-        }
-        if let Some(state) = self.slots.get_mut(tag.index) {
-            state.flags.insert(Flags::PULLING);
-        }
-        self.post(now, tag, id, link, from);
     }
 
     /// Starts the next waiting pull, if one may start. Late pulls end on the way, up to `batch` of
@@ -79,7 +104,8 @@ impl<P: Ports> Driver<'_, P> {
             // be a misuse.
             let live = self.slots.word(tag.index).phase() == Phase::Live;
             let from = if live { From::Answer } else { From::Queue };
-            self.start_pull(now, id, tag, link, from);
+            self.count_pull(tag, id);
+            self.post(now, tag, id, link, from);
             return;
         }
         // The bound of one call is spent on late pulls. The rest follows in the next round (R64).

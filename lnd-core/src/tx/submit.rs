@@ -127,7 +127,34 @@ impl<P: Ports> Driver<'_, P> {
         request: &Request<'_>,
         length: u32,
     ) -> Result<Tag, Why> {
-        let role = self.role_of(request, peer, length);
+        // The usual transfer is compiled by itself, with its role as a constant.
+        match self.role_of(request, peer, length) {
+            Role::PutSource => self.submit_as(now, peer, request, length, Role::PutSource),
+            role => self.submit_other(now, peer, request, length, role),
+        }
+    }
+
+    #[inline(never)]
+    fn submit_other(
+        &mut self,
+        now: Instant,
+        peer: PeerId,
+        request: &Request<'_>,
+        length: u32,
+        role: Role,
+    ) -> Result<Tag, Why> {
+        self.submit_as(now, peer, request, length, role)
+    }
+
+    #[inline(always)]
+    fn submit_as(
+        &mut self,
+        now: Instant,
+        peer: PeerId,
+        request: &Request<'_>,
+        length: u32,
+        role: Role,
+    ) -> Result<Tag, Why> {
         // A GET without an optimised reply carries no payload. Its memory stays with the upper
         // layer, which matches the REPLY itself.
         let carries = role != Role::Immediate || request.kind != Kind::Get;
@@ -154,6 +181,9 @@ impl<P: Ports> Driver<'_, P> {
         // it may wait (INV-9).
         self.slots.arm(tag.index, request.deadline);
         match link {
+            Some(link) if role == Role::PutSource => {
+                self.post_claimed(now, tag, peer, link, role, request.header);
+            }
             Some(link) => self.post(now, tag, peer, link, From::Claim(request.header)),
             None => self.queue(now, tag, peer, request.header),
         }
@@ -211,6 +241,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Claims a slot for a transfer with `peer`, on `link` if that is known, and keeps the
     /// fragments.
+    #[inline(always)]
     pub(crate) fn claim(
         &mut self,
         peer: PeerId,
@@ -235,6 +266,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Queues a new request behind its peer's others.
+    #[inline(never)]
     fn queue(&mut self, now: Instant, tag: Tag, peer: PeerId, header: &[u8]) {
         // Only a request that waits keeps its header: the usual one is sent from the caller's
         // memory.

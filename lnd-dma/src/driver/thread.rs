@@ -94,6 +94,7 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         self.memory
     }
 
+    #[inline(always)]
     fn content(&self, bd: &Bd<'_>) -> Result<Content, PostError> {
         let (nid, source, direction) = match bd.motion {
             Motion::Stage { to } => (to, Tag { index: 0, generation: 0 }, Flags(0)),
@@ -269,6 +270,8 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         }
     }
 
+    // Compiled into the driver's few posts, where the direction is a constant.
+    #[inline(always)]
     fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
         let descriptor = self.memory.descriptor(bd.tag.index).ok_or(PostError::Invalid)?;
         let own = descriptor.own();

@@ -7,5 +7,6 @@ mod step;
 mod word;
 
 pub use status::{Delivery, HealthClass, Policy, Status, CAUSES, PLACES};
+pub(crate) use step::step_here;
 pub use step::{step, Effect, Event, Step};
 pub use word::{Cause, Debts, Phase, Place, Word};

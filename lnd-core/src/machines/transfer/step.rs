@@ -80,7 +80,15 @@ pub struct Step {
 /// Applies an event to a word.
 ///
 /// The caller has compared generations, so the event is about this use of the slot.
+#[inline(never)]
 pub const fn step(word: Word, event: Event) -> Step {
+    step_here(word, event)
+}
+
+/// The same, compiled into its caller: for the few places where every transfer passes, and where
+/// the event is a constant.
+#[inline(always)]
+pub(crate) const fn step_here(word: Word, event: Event) -> Step {
     match word.phase() {
         Phase::Free | Phase::Done => unchanged(word, Effect::Late),
         Phase::Queued => step_queued(word, event),
@@ -89,6 +97,7 @@ pub const fn step(word: Word, event: Event) -> Step {
 }
 
 /// `Queued` owes `CPU` and nothing else.
+#[inline(always)]
 const fn step_queued(word: Word, event: Event) -> Step {
     match event {
         Event::Arm(_) if word.invalidating() => unchanged(word, Effect::TooLate),
@@ -107,6 +116,7 @@ const fn step_queued(word: Word, event: Event) -> Step {
     }
 }
 
+#[inline(always)]
 const fn step_live(word: Word, event: Event) -> Step {
     match event {
         Event::Arm(_) | Event::Withdraw(..) | Event::PayCpu if !word.owes(Debts::CPU) => {

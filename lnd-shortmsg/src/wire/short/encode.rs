@@ -93,6 +93,50 @@ pub fn inline_len(header: usize, payload: usize, sum: Checksum) -> Result<usize,
     }
 }
 
+/// A PUT_REQ, encoded apart from all other messages.
+#[derive(Clone, Copy)]
+pub struct PutReq<'a> {
+    pub header: &'a [u8],
+    pub source: Tag,
+    pub length: u32,
+    pub key: &'a [u8],
+}
+
+impl PutReq<'_> {
+    /// Bytes of its frame.
+    ///
+    /// # Errors
+    /// As [`encoded_len`].
+    #[inline(always)]
+    pub fn encoded_len(&self, envelope: &Envelope, sum: Checksum) -> Result<usize, EncodeError> {
+        if envelope.to_incarnation.is_none() {
+            return Err(EncodeError::NoIncarnation);
+        }
+        if self.key.len() > MAX_KEY {
+            return Err(EncodeError::KeyTooLong);
+        }
+        inline_len(self.header.len(), TAG_LEN + self.key.len(), sum)
+    }
+
+    /// Writes it to a frame of [its length](Self::encoded_len).
+    ///
+    /// # Errors
+    /// As [`encode`].
+    #[inline(always)]
+    pub fn fill(
+        &self,
+        envelope: &Envelope,
+        sum: Checksum,
+        frame: &mut [u8],
+    ) -> Result<(), EncodeError> {
+        let Self { header, source, length, key } = *self;
+        // The header was bounded by `encoded_len`: the cast loses nothing.
+        let start = Start::lnd(kind::PUT_REQ, header.len() as u8, length).with(key);
+        write_keyed(envelope, start, [source], header, key, frame)?;
+        sign(frame, sum)
+    }
+}
+
 /// Bytes of the frame of a message that [has the short head](is_short).
 ///
 /// # Errors
@@ -106,14 +150,14 @@ pub fn encoded_len(
     if envelope.to_incarnation.is_none() {
         return Err(EncodeError::NoIncarnation);
     }
-    let (header, rest) = match message {
+    let (header, rest) = match *message {
         Message::Immediate { header, payload } => (header.len(), payload.len()),
-        Message::PutReq { key, .. } | Message::PullReady(PullReady { key, .. })
-            if key.len() > MAX_KEY =>
-        {
+        Message::PutReq { header, source, length, key } => {
+            return PutReq { header, source, length, key }.encoded_len(envelope, sum);
+        }
+        Message::PullReady(PullReady { key, .. }) if key.len() > MAX_KEY => {
             return Err(EncodeError::KeyTooLong)
         }
-        Message::PutReq { header, key, .. } => (header.len(), TAG_LEN + key.len()),
         Message::GetReq { header, .. } => (header.len(), TAG_LEN),
         Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => (0, TAG_LEN),
         Message::PullReady(ready) => (0, 2 * TAG_LEN + ready.key.len()),
@@ -159,9 +203,8 @@ pub fn fill(
             };
             return encode_inline(envelope, header, payload.len(), sum, frame, copied).map(|_| ());
         }
-        Message::PutReq { header, source: tag, length, key } => {
-            let start = Start::lnd(kind::PUT_REQ, header.len() as u8, length).with(key);
-            write_keyed(envelope, start, [tag], header, key, frame)?;
+        Message::PutReq { header, source, length, key } => {
+            return PutReq { header, source, length, key }.fill(envelope, sum, frame);
         }
         Message::GetReq { header, sink: tag, length } => {
             let start = Start::lnd(kind::GET_REQ, header.len() as u8, length);
@@ -256,7 +299,10 @@ fn write_keyed<const TAGS: usize>(
     }
     let (place, rest) = rest.split_at_mut_checked(header.len()).ok_or(EncodeError::NoRoom)?;
     put_header(place, header);
-    put(rest.get_mut(..key.len()).ok_or(EncodeError::NoRoom)?, key);
+    // Most engines have no keys.
+    if !key.is_empty() {
+        put(rest.get_mut(..key.len()).ok_or(EncodeError::NoRoom)?, key);
+    }
     *head = start.head(envelope, envelope.to_incarnation.ok_or(EncodeError::NoIncarnation)?);
     Ok(())
 }

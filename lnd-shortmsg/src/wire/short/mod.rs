@@ -9,4 +9,4 @@ mod encode;
 
 pub(crate) use decode::{decode_inline, decode_other, is_inline};
 pub(super) use encode::{encode, encoded_len, fill};
-pub(crate) use encode::{encode_inline, inline_len, is_short};
+pub(crate) use encode::{encode_inline, inline_len, is_short, PutReq};
