@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use lnd_core::config::Config;
 use lnd_core::driver::{
-    Driver, Identity, Inbound, Kind, Receive, Received, Request, Role, Submitted, To,
+    Driver, Identity, Inbound, Kind, Receive, Received, Report, Request, Role, Submitted, To,
 };
 use lnd_core::fragment::{Fragment, MAX_FRAGMENT};
 use lnd_core::id::{Incarnation, LinkId, PeerId};
@@ -191,7 +191,9 @@ impl Node {
     /// Takes what the engine has given back, in this thread.
     pub fn complete(&mut self) {
         while let Some(completion) = self.completions.pop() {
-            self.driver.on_completion(self.now, completion);
+            if let Some(report) = self.driver.complete(self.now, completion) {
+                self.reported(&report);
+            }
         }
     }
 
@@ -236,11 +238,16 @@ impl Node {
     fn take_reports(&mut self) {
         while !self.driver.nothing_to_report() {
             let Some(report) = self.driver.next_report(self.now) else { continue };
-            assert_eq!(report.status.errno, 0, "{report:?}");
-            match report.role {
-                Role::PutSource | Role::Immediate => self.done.0 += 1,
-                _ => self.done.1 += 1,
-            }
+            self.reported(&report);
+        }
+    }
+
+    #[inline(always)]
+    fn reported(&mut self, report: &Report) {
+        assert_eq!(report.status.errno, 0, "{report:?}");
+        match report.role {
+            Role::PutSource | Role::Immediate => self.done.0 += 1,
+            _ => self.done.1 += 1,
         }
     }
 

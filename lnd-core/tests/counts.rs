@@ -128,12 +128,14 @@ fn a_large_put_of_a_polling_host_costs_two_locked_operations() {
         rig.driver.channel_mut().ends_at_once = true;
         let request = rig.request(Kind::Put, 1, &LARGE);
         let tag = rig.driver.submit(rig.now, request).unwrap().tag().unwrap();
-        rig.driver.on_completion(rig.now, Completion { tag, returned: Returned::Ok });
-        reported(rig, tag, Role::PutSource);
+        let completion = Completion { tag, returned: Returned::Ok };
+        let report = rig.driver.complete(rig.now, completion).expect("a report");
+        assert_eq!((report.tag, report.role, report.status.errno), (tag, Role::PutSource, 0));
+        rig.driver.on_time(rig.now);
         credits(rig, round);
     });
     println!("large PUT, polling: {cost:?}");
-    // The post's end and the descriptor's. The list of what has ended is the owner's.
+    // The post's end and the descriptor's. The report needs no list of what has ended.
     assert_eq!(cost, Cost { locked: 2, fences: 1, allocations: 0 });
 }
 

@@ -9,7 +9,7 @@ use crate::base::time::Instant;
 use crate::machines::peer::HelloState;
 use crate::machines::transfer::{Cause, Delivery, Place, Status, Word};
 use crate::ports::trace::Trace;
-use crate::ports::{Channel, Ports, Tracer};
+use crate::ports::{Channel, Completion, Ports, Tracer};
 use crate::shard::Driver;
 use crate::slots::shared::Owner;
 use crate::slots::{Flags, Role};
@@ -39,7 +39,7 @@ pub struct Report {
 /// Whether a transfer was given up and came back good. A descriptor that is invalidated because the
 /// peer has confirmed its data (PUT_DONE) has no cause and lost no race.
 const fn lost_race(word: Word) -> bool {
-    word.invalidating() && !word.lost() && word.cause().is_some()
+    word.invalidating() && !word.lost() && word.has_cause()
 }
 
 /// What the report and the peer need of a transfer, while its slot is released.
@@ -97,8 +97,51 @@ impl<P: Ports> Driver<'_, P> {
         None
     }
 
+    /// Applies the return of a descriptor, and reports the transfer at once if that has ended it.
+    /// For hosts whose own thread handles completions, in place of
+    /// [`on_completion`](Self::on_completion) and [`next_report`](Self::next_report).
+    ///
+    /// `None`: the transfer has not ended, or it has no report, or others that have ended before
+    /// wait to be reported. The host goes on calling [`next_report`](Self::next_report) while
+    /// [`nothing_to_report`](Self::nothing_to_report) is false.
+    #[inline]
+    pub fn complete(&mut self, now: Instant, completion: Completion) -> Option<Report> {
+        let token = self.completed(now, completion)?;
+        self.stir();
+        self.finalize(now, token.spend())
+    }
+
     /// Ends one transfer: notifies the peer, releases everything, frees the slot.
+    #[inline]
     fn finalize(&mut self, now: Instant, slot: u32) -> Option<Report> {
+        match self.finalize_usual(now, slot) {
+            Some(report) => Some(report),
+            None => self.finalize_other(now, slot),
+        }
+    }
+
+    /// Ends a transfer of which nothing was lost or given up, and whose end the engines report to
+    /// both sides. `None`: nothing was done, and [`finalize_other`](Self::finalize_other) decides.
+    /// That would end this transfer in the same way.
+    #[inline(always)]
+    fn finalize_usual(&mut self, now: Instant, slot: u32) -> Option<Report> {
+        let (state, (tag, word, owner)) = (self.slots.get(slot)?, self.slots.use_of(slot)?);
+        let (role, flags, user, bytes) = (state.role, state.flags, state.user, state.length);
+        if !word.ended_well() || flags.contains(Flags::OWES_DONE) || !role.moves_payload() {
+            return None;
+        }
+        let peer = self.peers.of(owner);
+        let nid = self.peers.nid(peer);
+        let status = Status::OK;
+        self.count_status(status);
+        self.release(now, peer, tag, flags);
+        self.tracer.record(now, Trace::Finalized { tag, status });
+        let reply = role == Role::GetPull;
+        Some(Report { tag, user, role, peer: nid, status, bytes, reply, lost_race: false })
+    }
+
+    #[inline(never)]
+    fn finalize_other(&mut self, now: Instant, slot: u32) -> Option<Report> {
         let it = self.ended(slot)?;
         let mut status = Status::of_word(self.config.policy, it.word)?;
         // S0-18: OK of such a channel means that the message was sent, and no more.
@@ -113,7 +156,7 @@ impl<P: Ports> Driver<'_, P> {
         if it.word.lost() {
             self.give_up_request(now, &it);
         }
-        self.release(now, &it);
+        self.release(now, it.peer, it.tag, it.flags);
         // The message waits in a slot of its own. It is claimed only now, because this release may
         // have freed the last one.
         if let Some(message) = unsaid {
@@ -198,7 +241,19 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
+    #[inline]
     fn count_end(&mut self, it: &Ended, status: Status) {
+        // Only what is given up is invalidated.
+        if it.word.invalidating() || it.word.lost() {
+            self.count_given_up(it);
+        }
+        if it.role.reported() {
+            self.count_status(status);
+        }
+    }
+
+    #[inline(never)]
+    fn count_given_up(&mut self, it: &Ended) {
         let invalidated = it.flags.contains(Flags::INVALIDATED);
         if invalidated && it.word.lost() {
             self.counters.count(Counter::CameBackError);
@@ -208,36 +263,33 @@ impl<P: Ports> Driver<'_, P> {
         if it.role.is_final() && it.word.lost() && it.word.place() == Some(Place::Queue) {
             self.counters.count(Counter::Unsaid);
         }
-        if !it.role.reported() {
-            return;
-        }
-        if lost_race(it.word) {
+        if it.role.reported() && lost_race(it.word) {
             self.counters.count(Counter::LostRaces);
         }
-        self.count_status(status);
     }
 
     /// Releases everything that the transfer held.
-    fn release(&mut self, now: Instant, it: &Ended) {
+    #[inline]
+    fn release(&mut self, now: Instant, id: PeerId, tag: Tag, flags: Flags) {
         let mut pull_waits = false;
-        if let Some(peer) = self.peers.get_mut(it.peer) {
+        if let Some(peer) = self.peers.get_mut(id) {
             peer.transfers = peer.transfers.saturating_sub(1);
-            let passive = it.flags.contains(Flags::PASSIVE);
+            let passive = flags.contains(Flags::PASSIVE);
             peer.passive = peer.passive.saturating_sub(u8::from(passive));
-            if it.flags.contains(Flags::PULLING) {
+            if flags.contains(Flags::PULLING) {
                 peer.pulls = peer.pulls.saturating_sub(1);
                 pull_waits = !peer.pull_queue.is_empty();
             }
         }
-        if !self.links.safe_invalidate() && it.flags.contains(Flags::PASSIVE) {
-            self.forget_cancelled(it.peer, it.tag.index);
+        if !self.links.safe_invalidate() && flags.contains(Flags::PASSIVE) {
+            self.forget_cancelled(id, tag.index);
         }
-        self.slots.release(it.tag);
+        self.slots.release(tag);
         // The free slot may let a request in the channel be accepted, so the host offers it again.
         self.offer = true;
         self.peers.places.may_be_free();
         if pull_waits {
-            self.next_pull(now, it.peer);
+            self.next_pull(now, id);
         }
     }
 

@@ -10,6 +10,7 @@ use crate::machines::transfer::{Effect, Event};
 use crate::ports::trace::Trace;
 use crate::ports::{Completion, Ports, Returned, Sent, Tracer};
 use crate::slots::shared::{attention, Applied};
+use crate::table::completed::FinalizeToken;
 
 impl Event {
     /// The return of a descriptor.
@@ -51,14 +52,27 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Applies an event of the hardware.
+    /// As [`on_completion`](Self::on_completion). Returns the token of a transfer that has ended
+    /// and is the next to be reported.
     #[inline(always)]
+    pub(crate) fn completed(
+        &mut self,
+        now: Instant,
+        Completion { tag, returned }: Completion,
+    ) -> Option<FinalizeToken> {
+        // Nearly all descriptors come back well, and the others need no haste.
+        if returned != Returned::Ok || tag.index >= self.slots.count() {
+            self.on_completion(now, Completion { tag, returned });
+            return None;
+        }
+        let (applied, token) = self.slots.apply_last(tag, Event::HwOk);
+        let _ = self.applied(now, tag, Event::HwOk, applied, Counter::StaleCompletion);
+        token
+    }
+
+    /// Applies an event of the hardware.
     fn on_hardware(&mut self, now: Instant, tag: Tag, event: Event) {
-        // Nearly all descriptors come back well.
-        let applied = match event {
-            Event::HwOk => self.slots.apply_here(tag, Event::HwOk),
-            _ => self.slots.apply(tag, event),
-        };
+        let applied = self.slots.apply(tag, event);
         let effect = self.applied(now, tag, event, applied, Counter::StaleCompletion);
         if effect == Some(Effect::Invalidate) {
             // The engine is not called from here, because the caller may be in the middle of its

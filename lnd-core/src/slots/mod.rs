@@ -32,7 +32,7 @@ use crate::base::key::{Key, MAX_KEY};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Event, Phase, Word};
 use crate::table::claims::Cursor;
-use crate::table::completed::Batch;
+use crate::table::completed::{Batch, FinalizeToken};
 use crate::table::deadlines::Deadlines;
 
 use shared::{Applied, Owner, Shared};
@@ -259,6 +259,17 @@ impl<'m> Slots<'m> {
         self.shared.apply_here(tag, event, &mut self.ended)
     }
 
+    /// As [`apply_here`](Self::apply_here). Returns the token of a transfer that has ended and is
+    /// the next to be reported.
+    #[inline(always)]
+    pub fn apply_last(
+        &mut self,
+        tag: Tag,
+        event: Event,
+    ) -> (Option<Applied>, Option<FinalizeToken>) {
+        self.shared.apply_last(tag, event, &mut self.ended)
+    }
+
     /// Takes the next slot whose transfer has ended, oldest first.
     #[inline]
     pub fn next_ended(&mut self) -> Option<u32> {
@@ -278,6 +289,7 @@ impl<'m> Slots<'m> {
     }
 
     /// Releases an ended slot, with its fragment list and its timer.
+    #[inline(always)]
     pub fn release(&mut self, tag: Tag) {
         self.timers.disarm(tag.index);
         let Some(state) = self.states.get(tag.index) else { return };

@@ -175,29 +175,48 @@ impl<'m> Shared<'m> {
     ///
     /// Context: any. One locked operation unless contended, one more for the last debt.
     pub fn apply(&self, tag: Tag, event: Event) -> Option<Applied> {
-        self.exchange::<false>(tag, event, None)
+        self.exchange::<false>(tag, event, |token| self.complete(token, None))
     }
 
     /// As [`apply`](Self::apply). A transfer that has ended is appended to `batch`. Context: the
     /// one thread that reports. One locked operation unless contended.
     pub fn apply_owned(&self, tag: Tag, event: Event, batch: &mut Batch) -> Option<Applied> {
-        self.exchange::<false>(tag, event, Some(batch))
+        self.exchange::<false>(tag, event, |token| self.complete(token, Some(batch)))
     }
 
     /// As [`apply_owned`](Self::apply_owned), compiled into its caller: for a constant event.
     #[inline(always)]
     pub fn apply_here(&self, tag: Tag, event: Event, batch: &mut Batch) -> Option<Applied> {
-        self.exchange::<true>(tag, event, Some(batch))
+        self.exchange::<true>(tag, event, |token| self.complete(token, Some(batch)))
     }
 
-    /// The one place that changes a live word and makes a finalize token. The token goes to the
-    /// batch of the thread that reports, if the caller is that thread.
+    /// As [`apply_here`](Self::apply_here). The token of a transfer that has ended is returned, if
+    /// no other transfer waits to be reported before it (R9).
+    #[inline(always)]
+    pub fn apply_last(
+        &self,
+        tag: Tag,
+        event: Event,
+        batch: &mut Batch,
+    ) -> (Option<Applied>, Option<FinalizeToken>) {
+        let mut kept = None;
+        let applied = self.exchange::<true>(tag, event, |token| {
+            if batch.is_empty() && self.nothing_completed() {
+                kept = Some(token);
+            } else {
+                self.complete(token, Some(batch));
+            }
+        });
+        (applied, kept)
+    }
+
+    /// The one place that changes a live word and makes a finalize token, which `ended` takes.
     #[inline(always)]
     fn exchange<const HERE: bool>(
         &self,
         tag: Tag,
         event: Event,
-        batch: Option<&mut Batch>,
+        ended: impl FnOnce(FinalizeToken),
     ) -> Option<Applied> {
         let slot = self.slot(tag.index)?;
         // Acquire: partner is the Release of `publish` and of the exchange below. A context that
@@ -229,7 +248,7 @@ impl<'m> Shared<'m> {
             ) {
                 Ok(_) => {
                     if outcome.effect == Effect::Finalize {
-                        self.complete(FinalizeToken::new(tag.index), batch);
+                        ended(FinalizeToken::new(tag.index));
                     }
                     return Some(Applied { before, after: outcome.word, effect: outcome.effect });
                 }

@@ -68,6 +68,11 @@ impl Role {
         matches!(self, Self::GetPull | Self::PutSink)
     }
 
+    /// Whether this side has a descriptor for payload.
+    pub(crate) const fn moves_payload(self) -> bool {
+        self.stages() || self.pulls()
+    }
+
     /// Whether it begins with a request of ours, which needs a `Good` peer and a credit.
     pub(crate) const fn requests(self) -> bool {
         // These wait in the peer's queue; all others never need a credit (INV-11).

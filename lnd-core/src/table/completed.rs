@@ -10,8 +10,8 @@ use crate::base::sync::{AtomicU32, Ordering};
 /// The right and the duty to finalize one transfer.
 ///
 /// It is made in one place, where a step returns [`Finalize`](crate::transfer::Effect::Finalize).
-/// [`Completed::push`] spends it in any context, [`Batch::append`] in the thread that reports. It
-/// is neither `Copy` nor `Clone`.
+/// [`Completed::push`] spends it in any context, [`Batch::append`] and [`spend`](Self::spend) in
+/// the thread that reports. It is neither `Copy` nor `Clone`.
 #[derive(Debug)]
 #[must_use = "a token that is dropped is a transfer that is never finalized"]
 pub struct FinalizeToken {
@@ -24,6 +24,12 @@ impl FinalizeToken {
     /// Only the code that applied the step may call this.
     pub(crate) const fn new(slot: u32) -> Self {
         Self { slot }
+    }
+
+    /// Spends the token where the transfer is reported at once. Returns its slot. Context: the
+    /// thread that reports.
+    pub(crate) const fn spend(self) -> u32 {
+        self.slot
     }
 }
 

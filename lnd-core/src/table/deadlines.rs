@@ -61,6 +61,7 @@ impl<'m> Deadlines<'m> {
     }
 
     /// Disarms a timer. A timer that is not armed stays so.
+    #[inline]
     pub fn disarm(&mut self, index: u32) {
         if self.heaped > 0 && self.disarm_heaped(index) {
             return;
@@ -69,6 +70,7 @@ impl<'m> Deadlines<'m> {
     }
 
     /// Disarms a timer of the heap. Returns whether it is one.
+    #[inline(never)]
     fn disarm_heaped(&mut self, index: u32) -> bool {
         let Some(timer) = self.lanes.timer(index).filter(|it| it.lane == IN_HEAP) else {
             return false;

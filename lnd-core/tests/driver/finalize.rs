@@ -2,10 +2,11 @@
 //! Finalize: what an end counts as, what it gives back, what the other side is told of it.
 
 use lnd_core::config::Config;
-use lnd_core::counters::Counter;
+use lnd_core::counters::{Counter, Counters};
 use lnd_core::driver::{Role, Why};
+use lnd_core::id::Tag;
 use lnd_core::message::NakReason;
-use lnd_core::ports::Sent;
+use lnd_core::ports::{Completion, NoTrace, Returned, Sent};
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Place};
 
@@ -54,6 +55,59 @@ fn every_end_is_counted_for_what_it_is() {
     devices(&w, 0, false, OnInvalidate::Wins);
     w.settle();
     assert_eq!(unannounced(&w), [1, 0, 1, 0, 1]);
+}
+
+/// A host whose own thread takes completions gets the report from the same call.
+#[test]
+fn a_polling_host_gets_the_report_with_the_completion() {
+    let mut w = World::met();
+    w.hold("put_req");
+    let [one, two] = [5000, 6000].map(|length| w.put(0, 1, length).unwrap());
+    w.settle();
+    let now = w.now;
+    let back = |tag, returned| Completion { tag, returned };
+    let driver = &mut w.node(0).driver;
+    // R14: a completion of a use that is over is counted, and reports nothing.
+    let stale = Tag { generation: one.generation.wrapping_sub(1), ..one };
+    assert_eq!(driver.complete(now, back(stale, Returned::Ok)), None);
+    assert_eq!(driver.counters().value(Counter::StaleCompletion), 1);
+    assert_eq!(driver.complete(now, back(Tag { index: 64_000, ..one }, Returned::Ok)), None);
+    assert_eq!(driver.counters().value(Counter::ForeignCompletion), 1);
+
+    let report = driver.complete(now, back(two, Returned::Ok)).unwrap();
+    assert_eq!((report.tag, report.bytes, report.role), (two, 6000, Role::PutSource));
+    assert_eq!((report.status.errno, report.lost_race), (0, false));
+    assert!(driver.nothing_to_report(), "it was reported");
+    // INV-1: once.
+    assert_eq!(driver.complete(now, back(two, Returned::Ok)), None);
+    assert!(driver.nothing_to_report());
+    // One that did not come back well is reported like all others.
+    assert_eq!(driver.complete(now, back(one, Returned::Untouched)), None);
+    let report = driver.next_report(now).unwrap();
+    assert_eq!((report.tag, report.status.errno), (one, -103));
+}
+
+/// R9: a transfer that ends behind another is not reported before it.
+#[test]
+fn r9_a_completion_does_not_overtake_a_report_that_waits() {
+    for in_interrupt in [false, true] {
+        let mut w = World::met();
+        w.hold("put_req");
+        let [one, two] = [5000, 6000].map(|length| w.put(0, 1, length).unwrap());
+        w.settle();
+        let now = w.now;
+        let [first, second] = [one, two].map(|tag| Completion { tag, returned: Returned::Ok });
+        let driver = &mut w.node(0).driver;
+        if in_interrupt {
+            let irq_handle = driver.irq_handle();
+            irq_handle.on_completion(now, first, &mut Counters::new(), &mut NoTrace);
+        } else {
+            driver.on_completion(now, first);
+        }
+        assert_eq!(driver.complete(now, second), None);
+        let order = [(); 2].map(|()| driver.next_report(now).unwrap().tag);
+        assert_eq!(order, [one, two]);
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ use lnd_core::driver::{
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId, Nid, Tag};
 use lnd_core::message::{Message, NakReason};
-use lnd_core::ports::Sent;
+use lnd_core::ports::{Completions, Sent};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, HealthClass, Status};
 
@@ -89,6 +89,8 @@ pub struct NodeOf<const SAFE_INVALIDATE: bool> {
     pub pieces: usize,
     pub kept: Vec<Kept>,
     pub done: Vec<Report>,
+    /// Its own thread takes completions, and reports what has ended at once.
+    pub polls: bool,
     /// Check the books after every call.
     pub audits: bool,
     ledger: BTreeMap<Tag, Job>,
@@ -147,6 +149,7 @@ impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
             pieces: 1,
             kept: Vec::new(),
             done: Vec::new(),
+            polls: false,
             audits: true,
             ledger: BTreeMap::new(),
             free: (0..WINDOW / CHUNK).collect(),
@@ -468,8 +471,31 @@ impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
 
     /// Runs the interrupts; returns how many completions they took.
     pub fn interrupt(&mut self) -> u32 {
+        if self.polls {
+            return (0..self.interrupts.len()).map(|link| self.take_completions(link, 1000)).sum();
+        }
         let (now, tracer) = (self.now, self.driver.tracer_mut());
         self.interrupts.iter_mut().map(|i| i.on_interrupt(now, 1000, tracer).taken).sum()
+    }
+
+    /// Takes completions of a link in its own thread; returns how many.
+    pub fn take_completions(&mut self, link: usize, budget: u32) -> u32 {
+        let mut taken = 0;
+        while taken < budget {
+            let Some(completion) = self.interrupts[link].queue_mut().pop() else { break };
+            taken += 1;
+            // As an interrupt does, a host refuses what another link's ring says.
+            let slot = self.driver.transfer_view(completion.tag.index);
+            let named = slot.filter(|it| it.tag == completion.tag);
+            if named.is_some_and(|it| it.link != LinkId::new(link)) {
+                continue;
+            }
+            if let Some(report) = self.driver.complete(self.now, completion) {
+                self.settle(report);
+            }
+            self.check();
+        }
+        taken
     }
 
     pub fn on_sent(&mut self, tag: Tag, sent: Sent) {

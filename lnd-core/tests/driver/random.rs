@@ -101,7 +101,10 @@ impl<const SAFE_INVALIDATE: bool> Storm<SAFE_INVALIDATE> {
         }
         fabric.ends_at_once = dice.once_in(3);
         fabric.reliable = dice.once_in(2);
-        let w = WorldOf::on(fabric, nodes, config);
+        let mut w = WorldOf::on(fabric, nodes, config);
+        for node in &mut w.nodes {
+            node.polls = (seed >> 3) as usize & node.me & 1 != 0;
+        }
         Self { w, dice, links, connects, sent: Vec::new() }
     }
 
@@ -187,7 +190,9 @@ impl<const SAFE_INVALIDATE: bool> Storm<SAFE_INVALIDATE> {
         let (node, link) = (self.node(), self.dice.below(self.links));
         let (now, budget) = (self.w.now, self.dice.pick(&[1, 3, 100]));
         let node = self.w.node(node);
-        if node.alive {
+        if node.alive && node.polls {
+            node.take_completions(link, budget);
+        } else if node.alive {
             let _ = node.interrupts[link].on_interrupt(now, budget, &mut NoTrace);
             node.check();
         }

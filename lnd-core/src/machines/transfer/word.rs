@@ -232,6 +232,17 @@ impl Word {
         Cause::from_bits((self.0 >> CAUSE_SHIFT) & CAUSE_MASK)
     }
 
+    /// Whether every debt was settled OK and nothing was given up.
+    pub(crate) const fn ended_well(self) -> bool {
+        let phase = (Phase::Done as u32) << PHASE_SHIFT;
+        self.0 & (PHASE_MASK << PHASE_SHIFT | LOST | INVALIDATING) == phase
+    }
+
+    /// Whether a cause is recorded.
+    pub(crate) const fn has_cause(self) -> bool {
+        (self.0 >> CAUSE_SHIFT) & CAUSE_MASK != 0
+    }
+
     /// The furthest place of a loss, if there was one.
     pub const fn place(self) -> Option<Place> {
         Place::from_bits((self.0 >> PLACE_SHIFT) & PLACE_MASK)
