@@ -303,7 +303,7 @@ impl HostIncarnation<'_> {
     }
 
     /// The thread's round, but for the mailboxes: time, reports, pings and probes, what there is to
-    /// send. When it wants to run again.
+    /// send. When it wants to run again, if its drivers do not.
     pub(super) fn run(&mut self, around: &mut Around<'_>) -> Option<Instant> {
         let now = around.now;
         let mut next = None;
@@ -319,13 +319,6 @@ impl HostIncarnation<'_> {
         self.end_pings(now);
         self.act(around);
         self.send_all(around);
-        // What was just sent has deadlines too: a wake-up asked for before would be too late for them.
-        for rail in &mut self.rails {
-            soonest(rail.driver.on_time(now));
-        }
-        if !self.rails.iter().all(|rail| rail.driver.nothing_to_report()) {
-            soonest(Some(now));
-        }
         if !self.again.is_empty() {
             // Short of a slot: look again, as a host's loop does.
             soonest(Some(now.after(Span::from_micros(200))));

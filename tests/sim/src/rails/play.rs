@@ -31,7 +31,7 @@ impl<'m> World<'m> {
             return Ok(None);
         }
         self.hear_ends(host);
-        let left = self.read_all(host);
+        let mut again = self.read_all(host);
         let World { hosts, book, layer: Rails { rules, oracle, defect, .. }, .. } = self;
         let place = hosts.get_mut(host as usize);
         let Some(incarnation) = place.and_then(|place| place.incarnation.as_mut()) else {
@@ -51,10 +51,14 @@ impl<'m> World<'m> {
         listen(incarnation)?;
         // What the user has said meanwhile, such as an ACK.
         incarnation.send_all(&mut around);
-        incarnation.rails.iter_mut().for_each(|rail| rail.driver.ring());
-        if left {
-            let soon = now.after(Span::from_micros(200));
-            next = Some(next.map_or(soon, |at| at.min(soon)));
+        for rail in &mut incarnation.rails {
+            rail.driver.ring();
+            let at = rail.driver.wake_up_at(now);
+            next = [next, at].into_iter().flatten().min();
+            again |= rail.waiting.offer_again(&mut rail.driver);
+        }
+        if again {
+            next = Some(now);
         }
         if let Some(at) = next {
             self.run_thread_at(host, at.max(now.after(Span::from_nanos(100))));

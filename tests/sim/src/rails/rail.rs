@@ -26,6 +26,7 @@ use crate::simulator::channel::VirtualChannel;
 use crate::simulator::device::{Device, Port};
 use crate::simulator::fault_rates::EngineFaults;
 use crate::simulator::tally::{Recorder, Tally};
+use crate::simulator::waiting::Waiting;
 use crate::simulator::world::{Ground, Networks};
 
 /// What all interfaces have in common.
@@ -57,6 +58,8 @@ pub struct Rail<'m> {
     pub number: u32,
     /// Its network.
     pub net: usize,
+    /// Mailboxes whose first frame waits.
+    pub waiting: Waiting,
     /// Its driver.
     pub driver: Driver<'m, RailPorts<'m>>,
     /// The frames' dispatcher.
@@ -133,6 +136,7 @@ impl<'m> Rail<'m> {
         Ok(Self {
             number,
             net,
+            waiting: Waiting::default(),
             driver,
             receiver: Receiver::new(Checksum::On),
             port,

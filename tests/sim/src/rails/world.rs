@@ -9,7 +9,7 @@ use super::faults::Own;
 use super::host::HostIncarnation;
 use super::oracle::{Defect, Oracle};
 use super::plan::{Plan, Scheduled};
-use super::rail::{the_link, Common, SLOTS};
+use super::rail::{the_link, Common, Rail, SLOTS};
 use super::rules::Rules;
 use crate::simulator::device::Pace;
 use crate::simulator::fail::Violation;
@@ -131,26 +131,32 @@ impl World<'_> {
         self.layer.specs.get(number as usize).copied()
     }
 
-    /// Reads what waits in the mailboxes of a node; whether something had to stay there.
+    /// Reads what waits in the mailboxes of a node. Whether something is to be offered again at once.
     pub(super) fn read_all(&mut self, host: u32) -> bool {
         let (now, nets) = (self.now, self.nets.clone());
         let incarnation =
             self.hosts.get_mut(host as usize).and_then(|host| host.incarnation.as_mut());
         let Some(incarnation) = incarnation else { return false };
-        let mut left = false;
+        let mut again = false;
         for ni in 0..incarnation.rails.len() {
             let Some((number, net)) = incarnation.rails.get(ni).map(|r| (r.number, r.net)) else {
                 break;
             };
             let Some(net) = nets.get(net) else { continue };
             let waiting = net.borrow().waiting(number);
+            let held = |rail: &Rail<'_>, lane| rail.waiting.holds(lane);
             for lane in waiting {
-                left |= !Network::read(net, lane, u32::MAX, |bytes| {
+                if incarnation.rails.get(ni).is_none_or(|rail| held(rail, lane)) {
+                    continue;
+                }
+                let reading = Network::read(net, lane, u32::MAX, |bytes| {
                     incarnation.on_frame(now, ni, lane.from, bytes, &mut self.layer.oracle)
                 });
+                let rail = incarnation.rails.get_mut(ni);
+                again |= rail.is_some_and(|rail| rail.waiting.note(lane, reading));
             }
         }
-        left
+        again
     }
 
     /// The link of an interface works or does not.

@@ -152,8 +152,9 @@ impl<'m> Station<'m> {
         node.driver.ring();
         let mut busy = received.taken > 0;
         busy |= node.send_all(now) > 0;
-        let next = node.driver.on_time(now);
+        let _ = node.driver.on_time(now);
         busy |= node.report_all(now) > 0;
+        let next = node.driver.wake_up_at(now);
         busy |= next.is_some_and(|at| at <= now);
         self.ring();
         if busy {

@@ -34,6 +34,7 @@ pub mod shrink;
 pub mod tally;
 mod turns;
 pub mod user;
+pub mod waiting;
 #[allow(clippy::module_inception)]
 pub mod world;
 

@@ -18,6 +18,7 @@ use lnd_core::time::{Instant, Span};
 use super::fault_rates::MessageFaults;
 use super::mailbox::{Frame, Lane, Mailbox, Pending, Post};
 use super::tally::{Mixer, Recorder, Tally};
+use super::waiting::Reading;
 use crate::lnet::LnetHeader;
 use crate::node::Tracking;
 use crate::rng::Rng;
@@ -230,24 +231,25 @@ impl<'m> Network<'m> {
         lanes
     }
 
-    /// Has a node read a mailbox, at most `budget` frames, until `take` cannot take one. Whether it could take
-    /// all that it read.
+    /// Has a node read a mailbox, at most `budget` frames, until `take` cannot take one.
     pub fn read(
         this: &RefCell<Self>,
         lane: Lane,
         budget: u32,
         mut take: impl FnMut(&[u8]) -> bool,
-    ) -> bool {
-        for _ in 0..budget {
+    ) -> Reading {
+        let mut taken = 0;
+        while taken < budget {
             let Some(frame) = this.borrow_mut().take(lane) else { break };
             if !take(&frame.bytes) {
                 this.borrow_mut().put_back(lane, frame);
-                return false;
+                return Reading { taken, waits: true };
             }
+            taken += 1;
             this.borrow_mut().release(lane, &frame);
             this.borrow().tell_taken(lane, &frame.bytes);
         }
-        true
+        Reading { taken, waits: false }
     }
 
     pub(crate) fn latency(&mut self) -> Span {

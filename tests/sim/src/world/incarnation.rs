@@ -19,6 +19,7 @@ use crate::simulator::layer::{Running, Turns};
 use crate::simulator::mailbox::Pending;
 use crate::simulator::tally::Recorder;
 use crate::simulator::user::User;
+use crate::simulator::waiting::Waiting;
 
 /// Nodes that a world has at most.
 const CONNECTED: u32 = 8;
@@ -43,6 +44,8 @@ pub struct HostIncarnation<'m> {
     pub membership: Membership<'m>,
     /// Its links.
     pub ports: Vec<Port<'m>>,
+    /// Mailboxes whose first frame waits.
+    pub waiting: Waiting,
     /// Its user.
     pub user: User<'m>,
     /// What interrupts of the channel have counted.

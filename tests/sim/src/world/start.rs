@@ -25,6 +25,7 @@ use crate::simulator::fail::Violation;
 use crate::simulator::layer::Turns;
 use crate::simulator::network::Nerve;
 use crate::simulator::user::User;
+use crate::simulator::waiting::Waiting;
 
 impl<'m> World<'m> {
     /// A node begins a life.
@@ -86,6 +87,7 @@ impl<'m> World<'m> {
             node: Node::new(ground.arena, ground.fabric, parts).map_err(|e| format!("{e:?}"))?,
             membership,
             ports: Vec::new(),
+            waiting: Waiting::default(),
             user,
             counters: Rc::default(),
             turns: Turns::default(),

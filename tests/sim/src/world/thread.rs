@@ -51,27 +51,31 @@ impl<'m> World<'m> {
         ears(incarnation, &mut self.book).map_err(|what| Violation::at(node, what))?;
         incarnation.node.driver.ring();
         // What was just sent has deadlines too: what `on_time` said would be too late for them.
-        let mut next = match defect {
+        let next = match defect {
             Some(Defect::NoClock) => Some(now.after(Span::from_secs(3600))),
-            _ => incarnation.node.driver.next_time(now),
+            _ => incarnation.node.driver.wake_up_at(now),
         };
+        let offer = incarnation.waiting.offer_again(&mut incarnation.node.driver);
         if let Some(nerve) = self.layer.net.borrow_mut().nerves.get_mut(&node) {
             let known = (0..self.layer.setup.nodes)
                 .filter_map(|n| Some(n).zip(incarnation.node.driver.peer(nid_of(n))));
             nerve.peers = known.collect();
         }
-        if !incarnation.node.driver.nothing_to_report() {
-            next = Some(now);
-        }
         if let Some(at) = [next, kept].into_iter().flatten().min() {
             let soonest = now.after(Span::from_nanos(100));
             self.run_thread_at(node, at.max(soonest));
         }
-        if !self.layer.net.borrow().waiting(node).is_empty() {
-            // Something waits for a slot: look again, as a host's loop does.
-            self.run_thread_at(node, now.after(Span::from_micros(200)));
+        if offer || self.has_unread(node) {
+            self.wake(node);
         }
         self.end_if_quiescent(node)?;
         Ok(Some(node))
+    }
+
+    /// Whether a mailbox has frames that were not offered yet, or are to be offered again.
+    fn has_unread(&mut self, node: u32) -> bool {
+        let lanes = self.layer.net.borrow().waiting(node);
+        let Some(incarnation) = self.incarnation(node) else { return false };
+        lanes.iter().any(|&lane| !incarnation.waiting.holds(lane))
     }
 }

@@ -231,10 +231,15 @@ impl World<'_> {
         }
         let (now, net) = (self.now, self.layer.net.clone());
         let Some(incarnation) = self.incarnation(lane.to) else { return };
-        Network::read(&net, lane, budget, |bytes| {
+        if incarnation.waiting.holds(lane) {
+            return;
+        }
+        let reading = Network::read(&net, lane, budget, |bytes| {
             incarnation.node.on_frame(now, lane.link, lane.from, bytes)
         });
         incarnation.node.driver.ring();
+        incarnation.waiting.note(lane, reading);
+        // A frame that waits may have given the driver something to do, too.
         self.wake(lane.to);
     }
 }
