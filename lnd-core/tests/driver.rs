@@ -33,7 +33,6 @@ mod driver {
     mod found;
     mod found_sessions;
     mod fourth;
-    mod fourth_timers;
     mod get;
     mod gone;
     mod handshake;
@@ -42,7 +41,9 @@ mod driver {
     mod keys;
     mod late;
     mod link;
+    mod next_time;
     mod parked;
+    mod pauses;
     mod peer_down;
     mod promised;
     mod pulls;
@@ -52,7 +53,8 @@ mod driver {
     mod rx_request;
     mod second;
     mod seeds;
-    mod short;
+    mod short_received;
+    mod short_sent;
     mod shutdown;
     mod size;
     mod slow;
