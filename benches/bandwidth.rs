@@ -8,8 +8,8 @@
 //! * **W = 1**: the sending thread rewrites the buffer (not timed), then one PUT is timed from its
 //!   submission to its report at the sender. Against it: one `memcpy` of a buffer that the sending
 //!   thread has just rewritten, timed alone, without any handshake.
-//! * **W = 8**: eight PUTs outstanding of eight buffers that are not touched in between. Against it:
-//!   `memcpy` of the same eight buffers in turn by the receiving thread, the sender idle.
+//! * **W = 8**: eight PUTs outstanding of eight buffers that are not touched in between. Against
+//!   it: `memcpy` of the same eight buffers in turn by the receiving thread, the sender idle.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

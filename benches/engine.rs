@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Pulls between the engines of two threads, without and with core drivers, against the floor of the protocol.
+//! Pulls between the engines of two threads, without and with core drivers, against the floor of
+//! the protocol.
 //!
-//! * **Pull:** the source stages a descriptor and sends the tag in a mailbox message of one line; the
-//!   other thread posts a pull and steps its engine, which copies; both threads take completions.
-//! * **Floor:** the source sends the same message; the other thread copies and answers with a message.
-//!   Nothing is recorded, claimed or checked.
+//! * **Pull:** the source stages a descriptor and sends the tag in a mailbox message of one line;
+//!   the other thread posts a pull and steps its engine, which copies; both threads take
+//!   completions.
+//! * **Floor:** the source sends the same message; the other thread copies and answers with a
+//!   message. Nothing is recorded, claimed or checked.
 //!
-//! * **PUT:** the same through two whole drivers, with nothing inside of messages: submitted, staged,
-//!   requested, received, pulled, completed and reported.
+//! * **PUT:** the same through two whole drivers, with nothing inside of messages: submitted,
+//!   staged, requested, received, pulled, completed and reported.
 //!
 //! All move the same untouched buffers by the same copy. Each thread steps its own engine inline.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

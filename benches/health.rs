@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Health's figures: a selection over 8 × 8 interfaces, and the steps of decrement and recovery with
-//! few and with many interfaces.
+//! Health's figures: a selection over 8 × 8 interfaces, and the steps of decrement and recovery
+//! with few and with many interfaces.
 //!
 //! The base of a selection is what cannot be avoided: one look at the health and credits of each
 //! pair of the same tables. The base of a step is the same step with few interfaces: what is O(1)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Instructions of each phase of a message's life, counted by a simulator of the processor.
 //!
-//! One thread drives both nodes. The program calls [`measured`] for the phase that `--phase` names and for
-//! no other, so that
-//! `valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*lnd_measured*'` counts that phase
-//! alone. The count is divided by `--count`.
+//! One thread drives both nodes. The program calls [`measured`] for the phase that `--phase` names
+//! and for no other, so that `valgrind --tool=callgrind --collect-atstart=no
+//! --toggle-collect='*lnd_measured*'` counts that phase alone. The count is divided by `--count`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use lnd_bench::pair::{fragments, pair, Node};
@@ -68,7 +67,8 @@ fn by_id(count: u64, asked: &str, nodes: &mut [Node; 2], payload: &[Fragment]) {
     assert_eq!((a.done.0, b.done.1), (count, count), "every message has arrived");
 }
 
-/// A PUT that is staged and pulled. The engines are stepped unmeasured: elsewhere they are hardware.
+/// A PUT that is staged and pulled. The engines are stepped unmeasured: elsewhere they are
+/// hardware.
 fn large(count: u64, asked: &str, nodes: &mut [Node; 2], payload: &[Fragment]) {
     let [a, b] = nodes;
     (a.done, b.done) = ((0, 0), (0, 0));

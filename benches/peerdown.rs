@@ -2,16 +2,16 @@
 //! A peer goes down with many transfers outstanding, while another peer is being served.
 //!
 //! Timed from `on_peer(down)` until every transfer has been asked back, has come back and has been
-//! reported: nanoseconds of processor time for each transfer, which must not grow with their number.
-//! After each call of `on_time`, whose work is bounded, one PUT to another peer goes through its
-//! whole life; the longest time between two of those is what the other peer notices. Its lives are
-//! not in the time for each transfer.
+//! reported: nanoseconds of processor time for each transfer, which must not grow with their
+//! number. After each call of `on_time`, whose work is bounded, one PUT to another peer goes
+//! through its whole life; the longest time between two of those is what the other peer notices.
+//! Its lives are not in the time for each transfer.
 //!
 //! Ports as in `lifecycle`: what is timed is the driver. Each descriptor comes back as soon as it
 //! was asked for, alternately untouched and done.
 //!
-//! The yardstick is a [bare sweep](lnd_bench::floor) over as many: a compare-and-swap for each, and back to
-//! the pool.
+//! The yardstick is a [bare sweep](lnd_bench::floor) over as many: a compare-and-swap for each, and
+//! back to the pool.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::time::Instant;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The least that a transfer can cost where several contexts may end it: the yardstick of the driver's
-//! life and of its sweep.
+//! The least that a transfer can cost where several contexts may end it: the yardstick of the
+//! driver's life and of its sweep.
 //!
-//! A pool, a table of one line for each transfer, a ring to an engine and one back. A life takes four
-//! locked operations: two for the pool, one for each change of the state. There is no peer, no link, no
-//! credit, no report and no check.
+//! A pool, a table of one line for each transfer, a ring to an engine and one back. A life takes
+//! four locked operations: two for the pool, one for each change of the state. There is no peer, no
+//! link, no credit, no report and no check.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

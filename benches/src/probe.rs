@@ -92,8 +92,8 @@ impl Probe {
         begin.elapsed().as_nanos() as f64 / f64::from(trips) / 2.0
     }
 
-    /// The placement at this moment: nanoseconds one way, the best of three short bursts, so that an
-    /// interruption is not taken for a placement.
+    /// The placement at this moment: nanoseconds one way, the best of three short bursts, so that
+    /// an interruption is not taken for a placement.
     pub fn probe(&self) -> f64 {
         (0..3).map(|_| self.one_way(PROBE)).fold(f64::INFINITY, f64::min)
     }

@@ -2106,8 +2106,8 @@ size_t lnd_ni_size(const struct lnd_config *config);
  * @ctx: passed to every operation.
  * @ni: where the NI's pointer is written.
  *
- * All links begin down; lnd_run() opens those that work. Of the operations, this call uses those of
- * registers and engine_features() only.
+ * All links begin down; lnd_run() opens those that work. Of the operations, this call uses those
+ * of registers and engine_features() only.
  *
  * Context: thread.
  * Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_OPS,
@@ -3648,9 +3648,9 @@ enum lnd_error lnd_peer_event(struct lnd_ni *ni, uint64_t nid, uint32_t up, uint
  * @up: 0: down; else up.
  * @now: the time.
  *
- * Not needed for engines whose registers report it. A link that is reported down is stopped and reset,
- * and works again once the engine finds it working: a host that reports links has engine_link_up, or
- * registers. See lnd_link_failed() for interrupts.
+ * Not needed for engines whose registers report it. A link that is reported down is stopped and
+ * reset, and works again once the engine finds it working: a host that reports links has
+ * engine_link_up, or registers. See lnd_link_failed() for interrupts.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

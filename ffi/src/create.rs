@@ -103,8 +103,8 @@ fn own_number(at: usize, incarnation: Incarnation) -> u32 {
 /// @ctx: passed to every operation.
 /// @ni: where the NI's pointer is written.
 ///
-/// All links begin down; lnd_run() opens those that work. Of the operations, this call uses those of
-/// registers and engine_features() only.
+/// All links begin down; lnd_run() opens those that work. Of the operations, this call uses those
+/// of registers and engine_features() only.
 ///
 /// Context: thread.
 /// Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_OPS,

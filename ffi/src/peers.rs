@@ -47,9 +47,9 @@ pub unsafe extern "C" fn lnd_peer_event(ni: *mut lnd_ni, nid: u64, up: u32, now:
 /// @up: 0: down; else up.
 /// @now: the time.
 ///
-/// Not needed for engines whose registers report it. A link that is reported down is stopped and reset,
-/// and works again once the engine finds it working: a host that reports links has engine_link_up, or
-/// registers. See lnd_link_failed() for interrupts.
+/// Not needed for engines whose registers report it. A link that is reported down is stopped and
+/// reset, and works again once the engine finds it working: a host that reports links has
+/// engine_link_up, or registers. See lnd_link_failed() for interrupts.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

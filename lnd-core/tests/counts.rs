@@ -65,7 +65,8 @@ fn rig() -> Rig {
     rig
 }
 
-/// Runs `incarnation` some times on a met pair; all must cost the same, and none may move the books.
+/// Runs `incarnation` some times on a met pair; all must cost the same, and none may move the
+/// books.
 fn cost(mut incarnation: impl FnMut(&mut Rig, u32)) -> Cost {
     let mut rig = rig();
     // The first life settles whatever the greeting has left over.

@@ -101,8 +101,8 @@ fn the_checker_bites_on_every_seeded_defect() {
 
 #[test]
 fn every_word_and_event_has_an_answer() {
-    // INV-10: 65,536 words, most of which the code never makes, times every event. None panics, and what
-    // can be told from one transition holds even there.
+    // INV-10: 65,536 words, most of which the code never makes, times every event. None panics, and
+    // what can be told from one transition holds even there.
     let (every, of_one_cause) = (events(&Cause::ALL), events(&[Cause::Protocol]));
     for word in all_words(GENERATION) {
         for &event in if well_formed(word) { &every } else { &of_one_cause } {

@@ -214,8 +214,8 @@ fn further_mistakes() {
     assert_eq!(spoilt("immediate", huge), Err(E::HeaderTooLong));
 }
 
-/// A key has at most 32 bytes, and all of them are there. Whatever the frame says, the decoder reads no further
-/// than it goes.
+/// A key has at most 32 bytes, and all of them are there. Whatever the frame says, the decoder
+/// reads no further than it goes.
 #[test]
 fn a_key_is_bounded_and_whole() {
     use DecodeError as E;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * What ends within the call that begins it, and a request between its frame and its decision: what lnd.h says
- * of LND_DONE and LND_REQUEST, of lnd_keep(), and of peers that are named by their handles.
+ * What ends within the call that begins it, and a request between its frame and its decision: what
+ * lnd.h says of LND_DONE and LND_REQUEST, of lnd_keep(), and of peers that are named by their
+ * handles.
  */
 #include "world.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * bounds.c - LND_NI_BYTES() and LND_RING_BYTES() hold every NI and ring memory, and are not much more
- * than what these need: over all sizes of one table at a time, and at random.
+ * bounds.c - LND_NI_BYTES() and LND_RING_BYTES() hold every NI and ring memory, and are not much
+ * more than what these need: over all sizes of one table at a time, and at random.
  */
 #include <stdio.h>
 #include <stdlib.h>

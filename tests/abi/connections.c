@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Connections as stop domains (S0-10, INV-3, R13): three hosts of naive_host.h, whose engines have a connection
- * for each peer. One of them fails: what it was moving stays lent until it is proven stopped, and the
- * other peer of the same link is sent messages and long transfers meanwhile. naive_book.h holds each message
- * to its promises. The proof is that the other node is dead, after which no engine of it moves anything.
+ * Connections as stop domains (S0-10, INV-3, R13): three hosts of naive_host.h, whose engines have
+ * a connection for each peer. One of them fails: what it was moving stays lent until it is proven
+ * stopped, and the other peer of the same link is sent messages and long transfers meanwhile.
+ * naive_book.h holds each message to its promises. The proof is that the other node is dead, after
+ * which no engine of it moves anything.
  */
 #include "naive_three.h"
 
@@ -194,7 +195,8 @@ static void one_stops(int reported)
 	}
 	go_on(20 * MS);
 
-	/* It is not proven stopped, and its memory not given back; the other peer sees nothing of it. */
+	/* It is not proven stopped, and its memory not given back; the other peer sees nothing of
+	 * it. */
 	for (at = 0; at < 4; at++) {
 		others_go_on();
 		CHECK(state_of(0, 1) == LND_LINK_STOPPING && state_of(0, 2) == LND_LINK_UP);

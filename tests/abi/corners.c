@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Corners of the NI's ABI that no example comes by: links that fail or are said to, verdicts that come
- * later or too late, two contexts where there may be one. What must hold is what lnd.h says.
+ * Corners of the NI's ABI that no example comes by: links that fail or are said to, verdicts that
+ * come later or too late, two contexts where there may be one. What must hold is what lnd.h says.
  */
 #include "slowly.h"
 
@@ -256,8 +256,8 @@ static void waiting(void)
 }
 
 /*
- * What a message may carry by the configuration, and the mailboxes cannot: nothing of it goes out. Its
- * sender has erred, not the peer.
+ * What a message may carry by the configuration, and the mailboxes cannot: nothing of it goes out.
+ * Its sender has erred, not the peer.
  */
 static void long_frames(void)
 {

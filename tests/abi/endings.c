@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Ends that no example comes by: refused, withdrawn, late, lost by the channel in each way, shut down;
- * and what reports, dumps, traces and blockers say of them. What must hold is what lnd.h says.
+ * Ends that no example comes by: refused, withdrawn, late, lost by the channel in each way, shut
+ * down; and what reports, dumps, traces and blockers say of them. What must hold is what lnd.h
+ * says.
  */
 #include "slowly.h"
 

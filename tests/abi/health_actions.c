@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Corners of what health does of its own accord, as its ABI has it: connections, each kind of probe,
- * every end of one. What must hold is what lnd.h says.
+ * Corners of what health does of its own accord, as its ABI has it: connections, each kind of
+ * probe, every end of one. What must hold is what lnd.h says.
  */
 #include "rails.h"
 
@@ -225,7 +225,8 @@ static void probe_ends(void)
 	CHECK(next == LND_NEVER);
 	stop();
 
-	/* One that only sends to us: its connection is broken, so it is cleaned up, also while in use. */
+	/* One that only sends to us: its connection is broken, so it is cleaned up, also while in
+	 * use. */
 	watch(1u << LND_PROBE_ZERO_READ, 1, 2, 0);
 	for (now = SECOND; finding != LND_FINDING_CLEAN_UP; probes++) {
 		now = due_probe(now, LND_PROBE_ZERO_READ, &action);

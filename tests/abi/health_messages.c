@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Corners of health's ABI that no example comes by: refusals at the call, every cause of a try's end,
- * what may not be removed, numbers out of range. What must hold is what lnd.h says.
+ * Corners of health's ABI that no example comes by: refusals at the call, every cause of a try's
+ * end, what may not be removed, numbers out of range. What must hold is what lnd.h says.
  */
 #include "rails.h"
 
@@ -74,7 +74,8 @@ static void refusals(void)
 	printf("health_messages: refusals at the call blame whom they name\n");
 }
 
-/* S4-19: when every path has failed a moment ago the message pauses, and goes on until its deadline. */
+/* S4-19: when every path has failed a moment ago the message pauses, and goes on until its
+ * deadline. */
 static void pauses(void)
 {
 	struct lnd_path path = { .size = sizeof(path) };

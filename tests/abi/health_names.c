@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Names, stamps and routes of health's ABI: what is gone names nothing, copies are told from messages,
- * doubt stays with a message. What must hold is what lnd.h says.
+ * Names, stamps and routes of health's ABI: what is gone names nothing, copies are told from
+ * messages, doubt stays with a message. What must hold is what lnd.h says.
  */
 #include "rails.h"
 

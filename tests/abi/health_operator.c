@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * What an operator says to health and reads from it, and what a host knows of paths: drains, rules,
- * distances, bindings, answers that do not come, connections, the journal. What must hold is what lnd.h says.
+ * distances, bindings, answers that do not come, connections, the journal. What must hold is what
+ * lnd.h says.
  */
 #include "rails.h"
 
@@ -213,7 +214,8 @@ static void nearness(void)
 	printf("health_operator: messages go out near their memory, or as they are bound\n");
 }
 
-/* R54: the first end of a wait is its end; a missing answer costs the last hop health, and no other. */
+/* R54: the first end of a wait is its end; a missing answer costs the last hop health, and no
+ * other. */
 static void answers(void)
 {
 	struct lnd_tracker tracker = { .size = sizeof(tracker) }, wait;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * A host of lnd_health_* as a newcomer writes it from lnd.h and docs/c-abi.md: a plain loop that keeps no
- * books of its own about numbers, copies or incarnations. Rails lose, delay and reorder; payloads fail;
- * handshakes are reported late; peers are removed and added; nodes start anew and pause; links go down.
- * From end to end: no message is seen twice, and its sender knows no more of it than is so.
+ * A host of lnd_health_* as a newcomer writes it from lnd.h and docs/c-abi.md: a plain loop that
+ * keeps no books of its own about numbers, copies or incarnations. Rails lose, delay and reorder;
+ * payloads fail; handshakes are reported late; peers are removed and added; nodes start anew and
+ * pause; links go down. From end to end: no message is seen twice, and its sender knows no more of
+ * it than is so.
  */
 #include "world.h"
 

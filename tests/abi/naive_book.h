@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What became of each message of the hosts in naive_host.h: by the frames that leave, by what upper layers
- * see, by payload, and by the reports. Nothing here asks the library.
+ * What became of each message of the hosts in naive_host.h: by the frames that leave, by what upper
+ * layers see, by payload, and by the reports. Nothing here asks the library.
  */
 #ifndef NAIVE_BOOK_H
 #define NAIVE_BOOK_H
@@ -162,7 +162,8 @@ static inline void book_reported(uint32_t id, const struct lnd_report *report, c
 		CHECK(report->bytes == message->len && filled(payload, message->len, id));
 }
 
-/* A node's incarnation is over: with a report for each message that it had, or, if it broke down, not. */
+/* A node's incarnation is over: with a report for each message that it had, or, if it broke down,
+ * not. */
 static inline void book_ends(uint64_t incarnation, int in_order)
 {
 	uint32_t id;
@@ -179,8 +180,8 @@ static inline void book_ends(uint64_t incarnation, int in_order)
 }
 
 /*
- * A sender that ends without a goodbye is owed nothing, nor one of two incarnations that have said goodbye
- * but the last one: lnd.h says so of LND_RELIABLE.
+ * A sender that ends without a goodbye is owed nothing, nor one of two incarnations that have said
+ * goodbye but the last one: lnd.h says so of LND_RELIABLE.
  */
 static inline int owed_nothing(const struct incarnation *sender)
 {
@@ -215,7 +216,8 @@ static inline void book_closed(void)
 		CHECK(message->receiver);
 		excuse = incarnation_of(message->receiver)->over || owed_nothing(sender);
 		CHECK(message->seen || excuse);
-		/* One whose link fails may not know that its memory has been read: the GET is whole without. */
+		/* One whose link fails may not know that its memory has been read: the GET is whole
+		 * without. */
 		if (message->kind == LND_GET && by_operations && !message->came)
 			CHECK(!message->denied);
 		else if (message->staged && !message->error)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Engines that are operations of the hosts in naive_host.h, in place of registers: a table of descriptors for
- * each host and link. A pull moves a part in each step, so that anything may happen in its midst. Each
- * operation checks what the header promises of its caller.
+ * Engines that are operations of the hosts in naive_host.h, in place of registers: a table of
+ * descriptors for each host and link. A pull moves a part in each step, so that anything may happen
+ * in its midst. Each operation checks what the header promises of its caller.
  */
 #ifndef NAIVE_ENGINE_H
 #define NAIVE_ENGINE_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Hosts of an NI as a newcomer writes them from lnd.h and docs/c-abi.md, over a channel of their own: one
- * queue in memory for each sender, receiver and lane, that loses nothing. A host calls the library when the
- * header says so and at no other time: lnd_run() after wake() and at the time that the last one gave; a
- * frame that got LND_E_WAIT is offered again after wake() and after a control frame. The payload is
- * moved by the software engines of lnd_soft.h. What became of each message is in naive_book.h.
+ * Hosts of an NI as a newcomer writes them from lnd.h and docs/c-abi.md, over a channel of their
+ * own: one queue in memory for each sender, receiver and lane, that loses nothing. A host calls the
+ * library when the header says so and at no other time: lnd_run() after wake() and at the time that
+ * the last one gave; a frame that got LND_E_WAIT is offered again after wake() and after a control
+ * frame. The payload is moved by the software engines of lnd_soft.h. What became of each message is
+ * in naive_book.h.
  */
 #ifndef NAIVE_HOST_H
 #define NAIVE_HOST_H

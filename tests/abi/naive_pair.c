@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Two hosts (three, where a table is full) as a newcomer writes them, through every handshake: first
- * contact, restarts, pauses, wrong peer-down news, links that go down, other versions, full tables, shutdown.
- * From end to end: each message that was accepted has one report; what is reported as delivered was seen by
- * the incarnation that it was sent to, once, unless that has ended (S0-18, R41, INV-1, INV-6, LU-16214).
+ * Two hosts (three, where a table is full) as a newcomer writes them, through every handshake:
+ * first contact, restarts, pauses, wrong peer-down news, links that go down, other versions, full
+ * tables, shutdown. From end to end: each message that was accepted has one report; what is
+ * reported as delivered was seen by the incarnation that it was sent to, once, unless that has
+ * ended (S0-18, R41, INV-1, INV-6, LU-16214).
  */
 #include "naive_loop.h"
 
@@ -34,7 +35,8 @@ static uint32_t good_since(uint32_t first)
 	return good;
 }
 
-/* Every message from this one on has ended well, and there is the reply that each mere header asks for. */
+/* Every message from this one on has ended well, and there is the reply that each mere header asks
+ * for. */
 static void all_good_since(uint32_t first)
 {
 	uint32_t asked = 0, replies = 0, at;
@@ -85,7 +87,8 @@ static void first_contact(void)
 	printf("naive_pair: first contact\n");
 }
 
-/* The peer breaks down or leaves and comes back; the platform reports it to the other side, or does not. */
+/* The peer breaks down or leaves and comes back; the platform reports it to the other side, or does
+ * not. */
 static void restarts(void)
 {
 	uint32_t how, first;
@@ -204,7 +207,8 @@ static void links(void)
 		go_on(SECOND);
 		MUST(lnd_link_state_get(hosts[how & 1].ni, 0, &state));
 		CHECK(state != LND_LINK_UP);
-		/* The other link goes on. A link of one side is of no use if that of the other side is down. */
+		/* The other link goes on. A link of one side is of no use if that of the other side
+		 * is down. */
 		by_link = 1;
 		first = all_kinds(20 * SECOND);
 		go_on(SECOND);
@@ -239,7 +243,8 @@ static void links(void)
 	printf("naive_pair: links\n");
 }
 
-/* An NI of few slots, whose upper layer keeps requests: frames wait in the channel until they are taken. */
+/* An NI of few slots, whose upper layer keeps requests: frames wait in the channel until they are
+ * taken. */
 static void few_slots(void)
 {
 	uint32_t how, at;
@@ -348,8 +353,8 @@ static void shutdowns(void)
 }
 
 /*
- * A frame that waits may have the driver do something later: the host, which sleeps until the time that its
- * last run gave, is told. Here the hello that the frame leads to finds no room at first.
+ * A frame that waits may have the driver do something later: the host, which sleeps until the time
+ * that its last run gave, is told. Here the hello that the frame leads to finds no room at first.
  */
 static void a_frame_that_waits(void)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Two hosts as a newcomer writes them (naive_host.h), and anything that may happen to them, in any order:
- * traffic, pauses, requests that are kept, links that go down, wrong peer-down news, a channel with little room,
- * power failures, shutdowns. naive_book.h says what must hold of each message (S0-18, R41, INV-1, INV-6).
+ * Two hosts as a newcomer writes them (naive_host.h), and anything that may happen to them, in any
+ * order: traffic, pauses, requests that are kept, links that go down, wrong peer-down news, a
+ * channel with little room, power failures, shutdowns. naive_book.h says what must hold of each
+ * message (S0-18, R41, INV-1, INV-6).
  *
  *     naive_runs [FIRST LAST]     the runs of these numbers, instead of the first eight
  */

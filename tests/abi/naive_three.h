@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Three of the hosts in naive_host.h: what fails is between the first two, and the third one must not notice. */
+/* Three of the hosts in naive_host.h: what fails is between the first two, and the third one must
+ * not notice. */
 #ifndef NAIVE_THREE_H
 #define NAIVE_THREE_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Engines that are operations (naive_engine.h), in worlds that chance does not make: what they cannot post, what
- * they say wrongly, proofs that are told, and a connection that is stopped alone (S0-6, S0-10, INV-2, INV-3).
- * naive_runs.c has them in any order of events.
+ * Engines that are operations (naive_engine.h), in worlds that chance does not make: what they
+ * cannot post, what they say wrongly, proofs that are told, and a connection that is stopped alone
+ * (S0-6, S0-10, INV-2, INV-3). naive_runs.c has them in any order of events.
  */
 #include "naive_three.h"
 
@@ -120,7 +120,8 @@ static void all_goes_well(struct host *one, struct host *other)
 		CHECK(messages[at].reports == 1 && !messages[at].error && messages[at].came);
 }
 
-/* The engine cannot post: a local failure, and nothing has left. If the device is gone, its link fails too. */
+/* The engine cannot post: a local failure, and nothing has left. If the device is gone, its link
+ * fails too. */
 static void cannot_post(void)
 {
 	static const uint32_t says[] = { LND_POST_INVALID, LND_POST_FULL, LND_POST_GONE };
@@ -142,7 +143,8 @@ static void cannot_post(void)
 	close_all();
 }
 
-/* An answer that says nothing: the descriptor may be out, so its memory is lent until the link has stopped. */
+/* An answer that says nothing: the descriptor may be out, so its memory is lent until the link has
+ * stopped. */
 static void says_nothing(void)
 {
 	uint32_t id, misuses;
@@ -253,7 +255,8 @@ static void asked_first(void)
 	close_all();
 }
 
-/* What one connection does not give back stops it alone, and its number is that of the next one then. */
+/* What one connection does not give back stops it alone, and its number is that of the next one
+ * then. */
 static void one_connection(void)
 {
 	uint32_t id, at;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * lnd_send_request.routed: a GET through a router is not optimised. It arrives as a mere header, and the
- * REPLY is a message of its own; one that is not routed asks for its payload at once.
+ * lnd_send_request.routed: a GET through a router is not optimised. It arrives as a mere header,
+ * and the REPLY is a message of its own; one that is not routed asks for its payload at once.
  */
 #include "world.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Three hosts whose software engines stop connections one by one (lnd_soft_connection*; INV-3, R13). A node stands
- * still in the midst of a copy: the connection with it is not proven stopped, its memory stays lent, and the
- * other peer of the same link sees nothing of it. The proof is the engine's own: the puller lets go, or is dead.
+ * Three hosts whose software engines stop connections one by one (lnd_soft_connection*; INV-3,
+ * R13). A node stands still in the midst of a copy: the connection with it is not proven stopped,
+ * its memory stays lent, and the other peer of the same link sees nothing of it. The proof is the
+ * engine's own: the puller lets go, or is dead.
  */
 #include "naive_three.h"
 

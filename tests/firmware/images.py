@@ -13,7 +13,8 @@ ROOT = HERE.parent.parent
 CORTEX_M = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
 C_FLAGS = [*CORTEX_M, "-std=gnu11", "-Os", "-g0", "-Wall", "-Wextra", "-Werror", "-ffreestanding",
            "-ffunction-sections", "-fdata-sections", "-fstack-usage", "-c"]
-# Virtual time goes by instructions and jumps while every processor sleeps: a run is the same each time.
+# Virtual time goes by instructions and jumps while every processor sleeps: a run is the same each
+# time.
 CLOCK = ["-icount", "shift=3,sleep=off", "-nographic", "-monitor", "none"]
 SEMIHOSTING = ["-serial", "none", "-semihosting-config", "enable=on,target=native"]
 QEMU = {

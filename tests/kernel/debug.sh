@@ -4,8 +4,8 @@
 # Sourced by kernel-debug after lib.sh: kernels built from Debian's sources to find bugs.
 # shellcheck disable=SC2154 # set by lib.sh
 
-# Of every machine: its limits in time are multiples of the stock kernel's; its log keeps many reports; KCSAN looks
-# at one access of 500, not of 4,000: the tests are short.
+# Of every machine: its limits in time are multiples of the stock kernel's; its log keeps many
+# reports; KCSAN looks at one access of 500, not of 4,000: the tests are short.
 patient="patience=10 log_buf_len=1M kcsan.skip_watch=500"
 
 # debug_tools: what building a kernel takes.
@@ -32,7 +32,8 @@ debug_source() {
     ) || fail "linux-source-6.1 cannot be had"
 }
 
-# debug_kernel NAME FRAGMENT…: builds a kernel in $work/NAME; kept, if its configuration is the same.
+# debug_kernel NAME FRAGMENT…: builds a kernel in $work/NAME; kept, if its configuration is the
+# same.
 debug_kernel() {
     local name=$1 out=$work/$1 fragments line begun=$EPOCHREALTIME
     shift
@@ -50,7 +51,8 @@ debug_kernel() {
     make -s -C "$work/source" O="$out" tinyconfig >/dev/null
     (cd "$out" && "$work/source/scripts/kconfig/merge_config.sh" -m -O . .config "${fragments[@]}") >/dev/null
     make -s -C "$out" olddefconfig >"$work/logs/$name" 2>&1
-    # What depends on something that is off is dropped without a word, and what something else selects is on.
+    # What depends on something that is off is dropped without a word, and what something else
+    # selects is on.
     while IFS= read -r line; do
         grep -qx "$line" "$out/.config" || fail "$name: the configuration has dropped $line"
     done < <(grep -h '^CONFIG' "${fragments[@]}")
@@ -70,14 +72,15 @@ debug_kernel() {
 # instrumented_library OUT: the Rust library with each of its accesses reported to KASAN.
 instrumented_library() {
     local flags checks stub=$work/stub
-    # As the kernel's C is instrumented: every access calls, none is checked inline, so that 16-byte copies are
-    # seen too; the memory functions are the kernel's checking ones.
+    # As the kernel's C is instrumented: every access calls, none is checked inline, so that 16-byte
+    # copies are seen too; the memory functions are the kernel's checking ones.
     flags="-Z sanitizer=kernel-address -Z sanitizer-recover=kernel-address
         -C llvm-args=-asan-mapping-offset=0xdffffc0000000000 -C llvm-args=-asan-mapping-scale=3
         -C llvm-args=-asan-instrumentation-with-call-threshold=0 -C llvm-args=-asan-stack=0
         -C llvm-args=-asan-globals=0 -C llvm-args=-asan-kernel-mem-intrinsic-prefix=1"
     LND_RUSTFLAGS=$flags CARGO_TARGET_DIR=$target/kernel-kasan build_library "$1"
-    # Instrumented, LLVM no longer proves of every panic that it cannot be; here one is an invalid opcode.
+    # Instrumented, LLVM no longer proves of every panic that it cannot be; here one is an invalid
+    # opcode.
     gcc -c -x assembler -o "$stub.o" - <<'STUB'
         .text
         .globl lnd_this_library_can_panic
@@ -87,7 +90,8 @@ lnd_this_library_can_panic:
         .size lnd_this_library_can_panic, . - lnd_this_library_can_panic
         .section .note.GNU-stack, "", @progbits
 STUB
-    # Without an index, which is not needed here: to make one, ar would ask LLVM's plugin about each member.
+    # Without an index, which is not needed here: to make one, ar would ask LLVM's plugin about each
+    # member.
     ar rS "$1" "$stub.o"
     ffi/kernel/prelink.sh "$1" "$stub-object.o"
     checks=$(objdump -dr "$stub-object.o" | grep -cE '__asan_(load|store)') || true
@@ -144,8 +148,8 @@ on_machine() {
     for try in 1 2 3; do
         VM_CPUS=1 VM_MEMORY=768 VM_APPEND="$patient ${5-}" \
             vm_start "$1-$4" "$work/$1/arch/x86/boot/bzImage" "$work/$3" "${on_fabric[@]}"
-        # One in many emulated machines loses its timer while its kernel boots, and stands still: nothing of
-        # ours runs on it yet.
+        # One in many emulated machines loses its timer while its kernel boots, and stands still:
+        # nothing of ours runs on it yet.
         if wait_for 900 up_or_gone "$vm_pid" "$work/logs/$1-$4"; then
             return 0
         fi
@@ -191,7 +195,8 @@ two_machines() {
     note "$1, two machines: $(since "$begun") s"
 }
 
-# one_is_killed KERNEL MODULE: one of two machines is killed in the middle of traffic, and is born again.
+# one_is_killed KERNEL MODULE: one of two machines is killed in the middle of traffic, and is born
+# again.
 one_is_killed() {
     local survivor begun=$EPOCHREALTIME log=$work/logs/$1-survivor
     rm -f "$log"
@@ -228,7 +233,8 @@ with_a_process() {
     note "$1, machine and process: $(since "$begun") s; $(tail -n 1 "$work/logs/host")"
 }
 
-# judge_of_reports: what guest/../complaints makes of KCSAN's reports, shown on reports that are made up.
+# judge_of_reports: what guest/../complaints makes of KCSAN's reports, shown on reports that are
+# made up.
 judge_of_reports() {
     local fake=$work/fake bar='<3>[ 1.0] ====================' report
     mkdir -p "$fake"
@@ -246,7 +252,8 @@ judge_of_reports() {
     ! PATH=$fake:$PATH sh "$bench/complaints" >/dev/null || fail "a report without an end is not judged"
 }
 
-# elsewhere KERNEL: how many reports about the kernel itself its machines have shown, and in which functions.
+# elsewhere KERNEL: how many reports about the kernel itself its machines have shown, and in which
+# functions.
 elsewhere() {
     local found machine
     found=$(for machine in "${machines[@]}"; do

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * A node of the fabric in a process of the host, written like the kernel module against lnd.h and
- * lnd_soft.h: one thread that polls, plays its engines, answers PUT and GET (upper.c), and makes some.
+ * lnd_soft.h: one thread that polls, plays its engines, answers PUT and GET (upper.c), and makes
+ * some.
  *
  *   host format FILE NODES LINKS DESCRIPTORS WINDOW_MIB   makes a fabric
- *   host node FILE NUMBER PEER COUNT SECONDS              is node NUMBER, sends COUNT messages to PEER,
- *                                                         and stays until it was asked once more than that
+ *   host node FILE NUMBER PEER COUNT SECONDS              is node NUMBER, sends COUNT messages to
+ *   PEER,
+ *                                                         and stays until it was asked once more
+ *                                                         than that
  */
 #include <fcntl.h>
 #include <stdio.h>

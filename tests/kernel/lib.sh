@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Sourced by the kernel parts after tests/parts/lib.sh: kernel image, initial RAM disk, virtual machines.
-# shellcheck disable=SC2154 # $target is lib.sh's
+# Sourced by the kernel parts after tests/parts/lib.sh: kernel image, initial RAM disk, virtual
+# machines. shellcheck disable=SC2154 # $target is lib.sh's
 
 bench=$PWD/tests/kernel
 work=$target/kernel
@@ -72,8 +72,8 @@ build_library() {
     }
 }
 
-# build_module HEADERS LIBRARY [MAKE ARGUMENTS]: lnd_soft.ko, in a copy of the sources. What the compiler and
-# the checkers say goes to logs/make.
+# build_module HEADERS LIBRARY [MAKE ARGUMENTS]: lnd_soft.ko, in a copy of the sources. What the
+# compiler and the checkers say goes to logs/make.
 build_module() {
     local headers=$1 library=$2
     rm -rf "$work/module"
@@ -160,9 +160,10 @@ initrd() {
 vm_start() {
     local name=$1 kernel=$2 disk=$3 cpus=${VM_CPUS:-2}
     shift 3
-    # Of a machine that can never have a second processor QEMU assumes that nothing else touches its memory: it leaves
-    # the lock out of atomic instructions, and what another machine writes to the fabric meanwhile is lost.
-    # No timer check: on a loaded host the guest's check of its timer may fail for want of time.
+    # Of a machine that can never have a second processor QEMU assumes that nothing else touches its
+    # memory: it leaves the lock out of atomic instructions, and what another machine writes to the
+    # fabric meanwhile is lost. No timer check: on a loaded host the guest's check of its timer may
+    # fail for want of time.
     qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu max \
         -smp "cpus=$cpus,maxcpus=$((cpus < 2 ? 2 : cpus))" -m "${VM_MEMORY:-512}" \
         -nodefaults -display none -no-reboot -serial stdio \
@@ -175,9 +176,10 @@ vm_start() {
     vm_begun[$vm_pid]=$EPOCHREALTIME
 }
 
-# vm_wait PID: waits for a virtual machine, at most VM_LIMIT seconds (of one that does not hang: minutes), and sets vm_status: 0 well, 1 test
-# failed, 2 the kernel complained, 99 it went down without a status (panic), 137 killed or hung. Sets vm_seconds:
-# from its start to the last that its console said.
+# vm_wait PID: waits for a virtual machine, at most VM_LIMIT seconds (of one that does not hang:
+# minutes), and sets vm_status: 0 well, 1 test failed, 2 the kernel complained, 99 it went down
+# without a status (panic), 137 killed or hung. Sets vm_seconds: from its start to the last that its
+# console said.
 vm_wait() {
     local pid=$1 status=0 watchdog i
     # In short naps: the last one outlives it.
@@ -201,9 +203,9 @@ vm_wait() {
         'BEGIN { printf "%.1f", b - a }')
 }
 
-# vm NAME KERNEL INITRD [QEMU ARGUMENTS]: one machine from start to end. Sets vm_status, vm_seconds, and
-# vm_cpu: the processor time that it took of the host.
-# shellcheck disable=SC2034 # read by callers
+# vm NAME KERNEL INITRD [QEMU ARGUMENTS]: one machine from start to end. Sets vm_status, vm_seconds,
+# and vm_cpu: the processor time that it took of the host. shellcheck disable=SC2034 # read by
+# callers
 vm() {
     local before
     before=$(children_seconds)
@@ -243,7 +245,8 @@ passed() {
     machines+=("$1 $vm_seconds")
 }
 
-# fabric_start NODES SHARDS WINDOW_MIB: a fabric file and the doorbells of its machines. Sets fabric.
+# fabric_start NODES SHARDS WINDOW_MIB: a fabric file and the doorbells of its machines. Sets
+# fabric.
 fabric_start() {
     fabric=$(mktemp -d /dev/shm/lnd-kernel.XXXXXX)
     fabrics+=("$fabric")

@@ -174,7 +174,8 @@ pub struct lnd_ops {
     /// @engine_reset: Lets the stopped link work again, without descriptors. Context: inside.
     pub engine_reset: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32)>,
     /// @engine_link_up: 1 if the engine itself finds the link working. Optional: without it, the
-    /// link counts as working, also one that lnd_link_event() reported down, once it is reset. Context: inside.
+    /// link counts as working, also one that lnd_link_event() reported down, once it is reset.
+    /// Context: inside.
     pub engine_link_up: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32) -> u32>,
     /// @engine_features: The engine's capabilities, in the bits of FEATURES in docs/registers.md;
     /// constant. Optional: without it, 0. Context: inside, and lnd_ni_create().

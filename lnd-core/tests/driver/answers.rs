@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Answers to our hello: of the present incarnation or of a former one, and what they tell of sessions
-//! (S0-13, S0-18).
+//! Answers to our hello: of the present incarnation or of a former one, and what they tell of
+//! sessions (S0-13, S0-18).
 
 use lnd_core::counters::Counter;
 use lnd_core::id::Incarnation;
@@ -13,7 +13,8 @@ use super::late::{late_hellos, reaches_in_the_end, take, LateHellos};
 use super::letter::Letter;
 use super::world::World;
 
-/// Node 0 greets, and knows no incarnation of node 1. The first one's answer is held up. Returns its link.
+/// Node 0 greets, and knows no incarnation of node 1. The first one's answer is held up. Returns
+/// its link.
 fn first_answer_held(w: &mut World) -> usize {
     w.kill(0);
     w.put(1, 0, 0).unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The audit finds what is wrong with a driver's books. What lies in shared words is spoilt here from
-//! outside; what lies within the driver, only the seeded defects spoil.
+//! The audit finds what is wrong with a driver's books. What lies in shared words is spoilt here
+//! from outside; what lies within the driver, only the seeded defects spoil.
 
 use lnd_core::claims::Cursor;
 use lnd_core::config::Config;
@@ -57,8 +57,8 @@ fn an_audit_bites() {
     assert_eq!(done, Err(Broken::DoneOwes(1)));
 }
 
-/// Peers 1 to 3 have `kept` requests each that wait for a verdict, or that were taken and whose pulls
-/// do not end. `again`: the first peer is in its second life, and has opened another session.
+/// Peers 1 to 3 have `kept` requests each that wait for a verdict, or that were taken and whose
+/// pulls do not end. `again`: the first peer is in its second life, and has opened another session.
 fn served(depth: u16, kept: bool, again: bool) -> World {
     let mut w = World::with(4, Config { depth, pulls: 1, ..config() });
     if again {
@@ -79,7 +79,8 @@ fn served(depth: u16, kept: bool, again: bool) -> World {
     w
 }
 
-/// Transfers whose shared words say that they are of another peer: its credits and its share are wrong.
+/// Transfers whose shared words say that they are of another peer: its credits and its share are
+/// wrong.
 #[test]
 fn an_audit_counts_each_peers_own() {
     let cases = [

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Bugs that other network drivers had, as scenarios named after their tickets (R74).
 //!
-//! `docs/evidence/bug-catalogue.md` maps every bug to the test that shows that it does not happen here; the
-//! ones below had no test of their own.
+//! `docs/evidence/bug-catalogue.md` maps every bug to the test that shows that it does not happen
+//! here; the ones below had no test of their own.
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;

@@ -146,8 +146,8 @@ fn pieces_of_a_failed_link_follow_at_once() {
     assert_eq!(seen.last(), Some(&LinkState::Down));
 }
 
-/// R40: a GET that was refused while its message's end is still to come is waited for no longer than
-/// the drain bound.
+/// R40: a GET that was refused while its message's end is still to come is waited for no longer
+/// than the drain bound.
 #[test]
 fn r40_the_wait_after_a_refusal_is_bounded() {
     let mut w = World::met();
@@ -161,8 +161,8 @@ fn r40_the_wait_after_a_refusal_is_bounded() {
     assert!(w.reported(0, tag));
 }
 
-/// R31: an answer to a transfer whose generation is 2^16 further on is stale, though the words agree, and
-/// whatever it would be an answer to.
+/// R31: an answer to a transfer whose generation is 2^16 further on is stale, though the words
+/// agree, and whatever it would be an answer to.
 #[test]
 fn r31_all_bits_of_an_answers_generation_count() {
     let mut w = World::met();
@@ -305,8 +305,8 @@ fn r68_unheard_hellos_end_with_the_tries() {
     assert_eq!((w.said(0, 1, "hello"), w.state(0, 1)), (1, HelloState::Down));
 }
 
-/// R41: a verdict's time that ended while we did not run goes on for as long as we are known not to have run, and
-/// no longer than it is.
+/// R41: a verdict's time that ended while we did not run goes on for as long as we are known not to
+/// have run, and no longer than it is.
 #[test]
 fn r41_a_decision_has_its_time_again_after_our_own_pause() {
     let bound = config().decision_bound;

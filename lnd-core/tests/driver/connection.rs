@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Connections that can be stopped one by one: one that fails takes no other peer's transfers with it.
+//! Connections that can be stopped one by one: one that fails takes no other peer's transfers with
+//! it.
 
 use std::num::NonZeroU32;
 
@@ -49,8 +50,8 @@ fn pass(w: &mut World, millis: u64) {
     }
 }
 
-/// What cannot be had back stops the connection that it is of. Those of other peers go on: they would be
-/// lost with the link.
+/// What cannot be had back stops the connection that it is of. Those of other peers go on: they
+/// would be lost with the link.
 #[test]
 fn s0_9_a_descriptor_that_does_not_come_back_stops_its_connection_alone() {
     let mut w = connected(3, 1);
@@ -102,8 +103,8 @@ fn s0_9_a_descriptor_that_does_not_come_back_stops_its_connection_alone() {
     w.assert_drained();
 }
 
-/// While a connection is out of service nothing is posted and nothing said by it. What waits for the peer
-/// waits, or goes by another link; the peer is not down.
+/// While a connection is out of service nothing is posted and nothing said by it. What waits for
+/// the peer waits, or goes by another link; the peer is not down.
 #[test]
 fn what_is_for_a_peer_without_a_connection_waits_or_goes_by_another_link() {
     for links in [1, 2] {
@@ -143,8 +144,8 @@ fn what_is_for_a_peer_without_a_connection_waits_or_goes_by_another_link() {
             assert_eq!(w.report(0, tag).status.errno, 0, "{links}");
         }
         w.sleep(Span::from_secs(31));
-        // It was taken in, and what was to be staged for it goes by the way that it came. That ends at
-        // once, and is told as soon as there is a way.
+        // It was taken in, and what was to be staged for it goes by the way that it came. That ends
+        // at once, and is told as soon as there is a way.
         assert_eq!(w.report(1, get).status.errno, -121);
         w.assert_drained();
     }
@@ -210,8 +211,8 @@ fn a_link_that_fails_while_a_connection_is_stopping_is_stopped_as_a_whole() {
     w.assert_drained();
 }
 
-/// A connection that is not proven stopped within two drain bounds is stopped with its link; unless the link's
-/// stop would wait for the same, and take the other peers' transfers for nothing.
+/// A connection that is not proven stopped within two drain bounds is stopped with its link; unless
+/// the link's stop would wait for the same, and take the other peers' transfers for nothing.
 #[test]
 fn s0_10_the_link_is_stopped_for_a_connection_where_that_proves_more() {
     for link_waits_too in [false, true] {
@@ -323,7 +324,8 @@ fn connections_beyond_those_that_are_remembered_have_their_turn() {
     assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
 }
 
-/// The platform's word is for the connection that it names, and is taken only while that is waited for.
+/// The platform's word is for the connection that it names, and is taken only while that is waited
+/// for.
 #[test]
 fn inv_3_a_proof_of_another_connection_is_given_back() {
     let mut w = connected(3, 2);

@@ -85,8 +85,8 @@ fn lost_credit_returns_are_made_good_by_the_next() {
     w.assert_drained();
 }
 
-/// A stall asks the receiver for its count, and no more: the session goes on, and a receiver that is
-/// slow has no more to keep than before (INV-12).
+/// A stall asks the receiver for its count, and no more: the session goes on, and a receiver that
+/// is slow has no more to keep than before (INV-12).
 #[test]
 fn a_credit_stall_asks_and_grants_nothing_new() {
     let mut w = World::met_with(depth(2));

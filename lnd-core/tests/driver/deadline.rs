@@ -284,8 +284,8 @@ fn r64_more_late_requests_than_one_call_may_end_are_ended_by_the_next_calls() {
 
 #[test]
 fn r64_one_call_handles_as_many_as_the_batch_says() {
-    // Deadlines that pass together, then a peer that goes down with as many transfers: each call does
-    // three of them, and says that it is to be called again at once.
+    // Deadlines that pass together, then a peer that goes down with as many transfers: each call
+    // does three of them, and says that it is to be called again at once.
     let ended = |w: &World| w.nodes[0].done.len();
     for down in [false, true] {
         let mut w = World::met_with(Config { batch: 3, slots: 64, depth: 32, ..config() });
@@ -336,7 +336,8 @@ fn the_announced_time_is_the_least_of_all() {
     w.assert_drained();
 }
 
-/// What waits for room in the control lane is looked at again as often as a link is: nothing tells of room.
+/// What waits for room in the control lane is looked at again as often as a link is: nothing tells
+/// of room.
 #[test]
 fn what_waits_for_room_is_looked_at_again_soon() {
     let room = |w: &World, from, to| w.fabric.borrow_mut().room.insert((from, to), [64, 0]);
@@ -352,7 +353,8 @@ fn what_waits_for_room_is_looked_at_again_soon() {
     assert_eq!(w.nodes[1].next, Some(w.now.after(w.config.link_poll)), "an answer");
 }
 
-/// LU-16303: an answer to a transfer that is over, or that is being drained, has no deadline to meet.
+/// LU-16303: an answer to a transfer that is over, or that is being drained, has no deadline to
+/// meet.
 #[test]
 fn lu16303_an_answer_to_what_was_given_up_is_not_late() {
     for announced in [true, false] {

@@ -150,7 +150,8 @@ fn no_answer_can_go_where_no_link_was_chosen() {
     assert!(!w.node(0).driver.can_answer(queued));
 }
 
-/// A peer with whom nothing is under way, but to whom something is still to be said, keeps its place.
+/// A peer with whom nothing is under way, but to whom something is still to be said, keeps its
+/// place.
 #[test]
 fn a_peer_that_waits_for_room_is_not_forgotten() {
     let mut w = World::with(3, with_one_peer());
@@ -187,7 +188,8 @@ fn a_shutdown_may_be_asked_for_twice_and_waits_for_a_peers_request() {
     assert_eq!(w.nodes[0].driver.run_state(), RunState::Quiescent);
 }
 
-/// The last credit may go while a queue that has emptied is still to be looked at, and the peer with it.
+/// The last credit may go while a queue that has emptied is still to be looked at, and the peer
+/// with it.
 #[test]
 fn a_look_at_a_queue_whose_peer_is_connected_anew_does_nothing() {
     let mut config = config();

@@ -148,7 +148,8 @@ impl Fabric {
         self.keys.insert((node, link, tag), Key::new(&bytes[..length]).unwrap());
     }
 
-    /// An engine is asked to pull: by the key that the other one has given to just this use, if it has any.
+    /// An engine is asked to pull: by the key that the other one has given to just this use, if it
+    /// has any.
     pub fn check_key(&mut self, from: usize, link: usize, source: Tag, key: Key) {
         let given = self.keys.get(&(from, link, source)).copied();
         if self.plain {
@@ -184,8 +185,8 @@ impl Fabric {
         devices.map(|(_, device)| device.posted.values().filter(of).count()).sum()
     }
 
-    /// What is staged may be taken back: no device has a pull of it that has not ended, whatever drivers know. From
-    /// now on none may get one.
+    /// What is staged may be taken back: no device has a pull of it that has not ended, whatever
+    /// drivers know. From now on none may get one.
     pub fn assert_not_pulled(&mut self, node: usize, link: usize, tag: Tag) {
         let staged = self.devices[&(node, link)].posted.get(&tag.index);
         if !staged.is_some_and(|bd| bd.tag == tag && matches!(bd.motion, Motion::Stage { .. })) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Connections whose stop does not end, that fail many at a time, or while their peers greet; and a reminder
-//! that a withdrawn request must not stop.
+//! Connections whose stop does not end, that fail many at a time, or while their peers greet; and a
+//! reminder that a withdrawn request must not stop.
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
@@ -57,8 +57,8 @@ fn release(w: &World) {
     });
 }
 
-/// The stop of a connection never ends (its peer's port is dead); that of the link would, and would be the
-/// proof. Before there were connections the drain bound stopped the link.
+/// The stop of a connection never ends (its peer's port is dead); that of the link would, and would
+/// be the proof. Before there were connections the drain bound stopped the link.
 #[test]
 fn d1_a_connection_whose_stop_does_not_end_is_stopped_with_its_link() {
     let mut w = connected_with(2, small(1, 16));
@@ -87,8 +87,8 @@ fn d1_a_shutdown_does_not_wait_for_a_connection_for_ever() {
     assert_eq!(state, RunState::Quiescent, "{:?}", w.nodes[0].driver.blocker(0));
 }
 
-/// Every place is taken by a connection whose stop does not end and which has nothing under way. Another
-/// peer's descriptor is never had back.
+/// Every place is taken by a connection whose stop does not end and which has nothing under way.
+/// Another peer's descriptor is never had back.
 #[test]
 fn d2_a_full_array_of_connections_holds_no_other_peers_memory_for_ever() {
     let mut w = connected_with(3, small(1, 1));
@@ -149,7 +149,8 @@ fn d4_the_last_hello_is_not_counted_as_unanswered_while_its_connection_is_out() 
     }
 }
 
-/// A hello that was lost with its connection says nothing of the peer, as one that was lost with its link.
+/// A hello that was lost with its connection says nothing of the peer, as one that was lost with
+/// its link.
 #[test]
 fn d5_a_hello_that_was_lost_with_its_connection_takes_no_peer_down() {
     let mut w = World::on(fabric(2, 1), 2, small(1, 16));
@@ -165,7 +166,8 @@ fn d5_a_hello_that_was_lost_with_its_connection_takes_no_peer_down() {
     assert_eq!(w.report(0, tag).status.errno, 0);
 }
 
-/// R53: a request for one link whose connection is out holds up no request that may take another one.
+/// R53: a request for one link whose connection is out holds up no request that may take another
+/// one.
 #[test]
 fn d6_a_request_for_a_connection_that_is_out_holds_up_no_other() {
     let mut w = connected_with(2, small(2, 16));
@@ -179,7 +181,8 @@ fn d6_a_request_for_a_connection_that_is_out_holds_up_no_other() {
     let _ = only;
 }
 
-/// 0019: a peer that cannot be asked keeps its place for ever, and another node's promised request waits.
+/// 0019: a peer that cannot be asked keeps its place for ever, and another node's promised request
+/// waits.
 #[test]
 fn d7_a_peer_that_cannot_be_asked_does_not_keep_its_place() {
     for how in ["link", "connection"] {
@@ -219,7 +222,8 @@ fn d7_a_peer_that_cannot_be_asked_does_not_keep_its_place() {
     }
 }
 
-/// The refusal of a PUT, decided while the connection is out, is not said when the connection is back.
+/// The refusal of a PUT, decided while the connection is out, is not said when the connection is
+/// back.
 #[test]
 fn d10_a_refusal_waits_for_the_connection() {
     let mut w = connected_with(2, small(1, 16));
@@ -233,8 +237,8 @@ fn d10_a_refusal_waits_for_the_connection() {
     w.sleep(Span::from_secs(5));
     assert!(w.reported(1, tag), "nothing tells the sender before its deadline");
 }
-/// `Config::batch`: most slots handled in one call. Connections that fail at a time are reclaimed side by side,
-/// with a whole batch for each of them (up to 255).
+/// `Config::batch`: most slots handled in one call. Connections that fail at a time are reclaimed
+/// side by side, with a whole batch for each of them (up to 255).
 #[test]
 fn d11_one_call_does_a_batch_and_not_a_batch_for_each_connection() {
     let peers = 16;
@@ -265,10 +269,10 @@ fn d11_one_call_does_a_batch_and_not_a_batch_for_each_connection() {
     assert_eq!(most, 1, "slots reclaimed in one call of a batch of one");
 }
 
-/// A host that offers a waiting request again when it is told to, and then only: when `offer_again` says so, and
-/// when a control message was taken. The driver's promise (`Inbound::Wait`): no promised request waits for ever.
-/// `how`: what node 0 does meanwhile with a request of its own to that peer: nothing; has one wait for room and
-/// withdraws it.
+/// A host that offers a waiting request again when it is told to, and then only: when `offer_again`
+/// says so, and when a control message was taken. The driver's promise (`Inbound::Wait`): no
+/// promised request waits for ever. `how`: what node 0 does meanwhile with a request of its own to
+/// that peer: nothing; has one wait for room and withdraws it.
 fn notified_again(how: &str) -> bool {
     let tries = 3;
     let (mut w, letter) = promised_and_forgotten(tries);

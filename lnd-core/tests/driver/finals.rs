@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Final messages that find no way to their peer: they wait for one, for a bounded time and in few slots.
+//! Final messages that find no way to their peer: they wait for one, for a bounded time and in few
+//! slots.
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
@@ -12,7 +13,8 @@ use super::fabric::Fabric;
 use super::node::Order;
 use super::world::{config, World, LINK0};
 
-/// Two nodes that have met over one link; `signals`: their engines tell the end of a pull to its source.
+/// Two nodes that have met over one link; `signals`: their engines tell the end of a pull to its
+/// source.
 fn met(signals: bool, config: Config) -> World {
     let mut fabric = Fabric::new(2, 1);
     if !signals {
@@ -28,8 +30,8 @@ fn met(signals: bool, config: Config) -> World {
     w
 }
 
-/// Node 1 has pulled what node 0 has put or, for a GET of its own, given; its link fails before that is reported.
-/// Returns the transfers of node 0.
+/// Node 1 has pulled what node 0 has put or, for a GET of its own, given; its link fails before
+/// that is reported. Returns the transfers of node 0.
 fn pulled_and_cut_off(w: &mut World, kind: Kind, count: usize) -> Vec<Tag> {
     w.device(1, 0, |d| d.frozen = true);
     let (from, to) = if kind == Kind::Get { (1, 0) } else { (0, 1) };
@@ -89,7 +91,8 @@ fn a_done_that_finds_no_way_is_said_when_there_is_one() {
     }
 }
 
-/// A pull that ended with its link: that it failed is said when the link is back, and the source waits no longer.
+/// A pull that ended with its link: that it failed is said when the link is back, and the source
+/// waits no longer.
 #[test]
 fn a_failure_that_finds_no_way_is_said_when_there_is_one() {
     for (signals, kind) in [(true, "put_nak"), (false, "put_done")] {
@@ -202,8 +205,8 @@ fn inv_15_no_final_message_holds_up_a_shutdown() {
     }
 }
 
-/// INV-14: they have half of the slots that are for peers' requests alone. The other half is left to these, and
-/// all others to our own transfers.
+/// INV-14: they have half of the slots that are for peers' requests alone. The other half is left
+/// to these, and all others to our own transfers.
 #[test]
 fn inv_14_final_messages_take_few_slots() {
     let small = Config { slots: 16, passive_slots: 4, pulls: 16, depth: 16, ..config() };

@@ -113,7 +113,8 @@ fn one_peer_does_not_get_every_slot() {
     assert!(w.nodes[1].kept.len() <= 4);
 }
 
-/// LU-16214: node 0 takes node 1 for dead, wrongly. What node 1 sends is dropped, and node 1 is not told.
+/// LU-16214: node 0 takes node 1 for dead, wrongly. What node 1 sends is dropped, and node 1 is not
+/// told.
 #[test]
 fn lu16214_a_wrong_decision_loses_nothing_silently() {
     let mut w = World::met();
@@ -243,8 +244,8 @@ fn s0_18_a_goodbye_and_a_successor_overtake_nothing() {
     }
 }
 
-/// S0-18: an incarnation that ended without a goodbye left a request in the lane. Its successor's requests
-/// lie behind it, were reported as delivered, and the successor said goodbye.
+/// S0-18: an incarnation that ended without a goodbye left a request in the lane. Its successor's
+/// requests lie behind it, were reported as delivered, and the successor said goodbye.
 #[test]
 fn s0_18_a_request_of_an_earlier_incarnation_blocks_nothing_after_a_goodbye() {
     let mut w = World::met();
@@ -319,7 +320,8 @@ fn s0_18_a_request_behind_a_goodbye_waits_for_a_slot() {
 
 #[test]
 fn s0_18_a_request_that_many_have_overtaken_is_given_up_too() {
-    // It stays in its link's lane, its sender gives it up, and no hello of the session can announce it.
+    // It stays in its link's lane, its sender gives it up, and no hello of the session can announce
+    // it.
     for after in [31, 32, 40, 60] {
         let mut w = World::met();
         let before = w.count(1, Counter::Requests);

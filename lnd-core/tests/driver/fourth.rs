@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What a goodbye proves of other incarnations of its sender's node, and what it does not (S0-18, 0018).
+//! What a goodbye proves of other incarnations of its sender's node, and what it does not (S0-18,
+//! 0018).
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
@@ -28,8 +29,8 @@ fn leave(w: &mut World) -> Letter {
     take(w, 1, "close").unwrap()
 }
 
-/// Node 1 greets node 0, is answered, and reports a request as delivered, which stays on its way. What node 1
-/// is asked stays on its way too.
+/// Node 1 greets node 0, is answered, and reports a request as delivered, which stays on its way.
+/// What node 1 is asked stays on its way too.
 fn promise(w: &mut World) -> (Tag, Letter) {
     let tag = w.put(1, 0, 10).unwrap();
     w.settle();
@@ -55,8 +56,9 @@ fn all_is_seen(w: &mut World, letters: Vec<Letter>, requests: u64) {
     w.assert_deliveries();
 }
 
-/// What an incarnation of node 1 has said before it ended, all of it still on its way: its hello and its goodbye.
-/// Its successor has reported a request as delivered, and has not answered node 0's hello.
+/// What an incarnation of node 1 has said before it ended, all of it still on its way: its hello
+/// and its goodbye. Its successor has reported a request as delivered, and has not answered node
+/// 0's hello.
 struct Late {
     w: World,
     hello: Letter,
@@ -101,8 +103,8 @@ fn h4_8_what_waits_is_not_dropped_for_a_late_goodbye() {
     all_is_seen(&mut w, vec![promised], 1);
 }
 
-/// Nothing is displaced: the incarnation that is there was forgotten for want of room, whether it had answered
-/// or not.
+/// Nothing is displaced: the incarnation that is there was forgotten for want of room, whether it
+/// had answered or not.
 #[test]
 fn h4_8_a_late_goodbye_does_not_settle_who_was_forgotten() {
     for answered in [false, true] {
@@ -154,8 +156,9 @@ fn h4_8_the_goodbye_of_the_present_one_counts_behind_a_late_one() {
     all_is_seen(&mut w, vec![promised], 1);
 }
 
-/// An incarnation that crashed has left a request in front of its successor's. The successor has heard our
-/// hello, which its goodbye shows; its answer comes behind that, or never. No incarnation is there to be asked.
+/// An incarnation that crashed has left a request in front of its successor's. The successor has
+/// heard our hello, which its goodbye shows; its answer comes behind that, or never. No incarnation
+/// is there to be asked.
 #[test]
 fn h4_8_a_goodbye_that_names_our_session_settles_who_was_there_last() {
     for heard in ["greeting", "down"] {
@@ -177,7 +180,8 @@ fn h4_8_a_goodbye_that_names_our_session_settles_who_was_there_last() {
     }
 }
 
-/// As before; the successor has answered, and was silent before its goodbye came. That names no session of ours.
+/// As before; the successor has answered, and was silent before its goodbye came. That names no
+/// session of ours.
 #[test]
 fn h4_8_a_silence_does_not_take_back_that_it_was_there_last() {
     let mut w = World::new(2);
@@ -192,7 +196,8 @@ fn h4_8_a_silence_does_not_take_back_that_it_was_there_last() {
     all_is_seen(&mut w, vec![left, promised], 1);
 }
 
-/// Node 1 answers and ends in good order. Node 0 asks it in vain. Returns the goodbye, which is on its way.
+/// Node 1 answers and ends in good order. Node 0 asks it in vain. Returns the goodbye, which is on
+/// its way.
 fn answered_and_silent(w: &mut World) -> Letter {
     hand_next(w, 1, "hello_ack");
     assert_eq!(w.state(0, 1), HelloState::Good);
@@ -206,7 +211,8 @@ fn answered_and_silent(w: &mut World) -> Letter {
     close
 }
 
-/// That it has answered long ago does not make a late hello, which displaces its successor, one of the last.
+/// That it has answered long ago does not make a late hello, which displaces its successor, one of
+/// the last.
 #[test]
 fn h4_8_one_that_has_answered_long_ago_comes_late_all_the_same() {
     let mut w = World::new(2);
@@ -242,8 +248,8 @@ fn each_is_seen(w: &mut World) {
     w.assert_deliveries();
 }
 
-/// A late hello displaces an incarnation whose requests were taken, and a late hello of that one opens its
-/// session from the beginning again.
+/// A late hello displaces an incarnation whose requests were taken, and a late hello of that one
+/// opens its session from the beginning again.
 #[test]
 fn h4_8_what_was_taken_before_it_was_displaced_is_not_waited_for() {
     let Late { mut w, hello, promised, .. } = late(config());
@@ -265,8 +271,8 @@ fn h4_8_what_was_taken_before_it_was_displaced_is_not_waited_for() {
     each_is_seen(&mut w);
 }
 
-/// The same where its place in the peer table was given to another node meanwhile, after so many requests. Then
-/// some requests are on their way while their sender greets, or are not.
+/// The same where its place in the peer table was given to another node meanwhile, after so many
+/// requests. Then some requests are on their way while their sender greets, or are not.
 #[test]
 fn h4_8_what_was_taken_before_it_was_forgotten_is_not_waited_for() {
     for (taken, started) in [(1, false), (100, false), (1, true), (100, true)] {
@@ -288,7 +294,8 @@ fn h4_8_what_was_taken_before_it_was_forgotten_is_not_waited_for() {
     }
 }
 
-/// Where requests may be lost, what is missing is given up: the session goes on from its hello's number.
+/// Where requests may be lost, what is missing is given up: the session goes on from its hello's
+/// number.
 #[test]
 fn h4_8_a_session_of_lossy_channels_goes_on_from_its_hellos_number() {
     let mut w = forgotten_after(100);
@@ -300,7 +307,8 @@ fn h4_8_a_session_of_lossy_channels_goes_on_from_its_hellos_number() {
     assert_eq!(w.count(0, Counter::OutsideWindow), 0);
 }
 
-/// Node 0 has taken requests of node 1, has given its place to another node, and hears its first hello.
+/// Node 0 has taken requests of node 1, has given its place to another node, and hears its first
+/// hello.
 fn forgotten_after(taken: u64) -> World {
     let mut w = World::with(3, Config { peers: 1, ..config() });
     w.hold("hello");

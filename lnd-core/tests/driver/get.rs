@@ -13,7 +13,8 @@ use super::letter::Letter;
 use super::node::{Decision, Order};
 use super::world::{config, World};
 
-/// S3-3: request and answer use the short channel, R16: and carry all that is needed; S3-13: no third message.
+/// S3-3: request and answer use the short channel, R16: and carry all that is needed; S3-13: no
+/// third message.
 #[test]
 fn s3_2_an_optimised_get_is_staged_by_the_target_and_pulled() {
     let mut w = World::met();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A device that does not answer is no proof and no event: its link is failed, and what it has stays
-//! lent until there is a proof (S0-10, INV-2, INV-3).
+//! A device that does not answer is no proof and no event: its link is failed, and what it has
+//! stays lent until there is a proof (S0-10, INV-2, INV-3).
 
 use lnd_core::counters::{Counter, Counters};
 use lnd_core::driver::{Blocker, Kind, RunState};
@@ -159,7 +159,8 @@ fn a_device_found_gone_by_its_engine_fails_its_link() {
     assert_eq!(w.count(0, Counter::DevicesGone), 1);
 }
 
-/// A sweep asks for a descriptor after the turn has looked at the links, and the engine finds no device.
+/// A sweep asks for a descriptor after the turn has looked at the links, and the engine finds no
+/// device.
 #[test]
 fn a_device_found_gone_by_a_sweep_fails_its_link_in_the_next_turn() {
     let mut w = World::met();
@@ -193,8 +194,8 @@ fn a_post_that_finds_the_device_gone_is_a_link_failure() {
     assert_eq!(w.count(0, Counter::PostFailed), 1);
 }
 
-/// A ring in which a co-tenant writes tells of a transfer on another link: that one's engine has not let
-/// go of the memory (INV-2).
+/// A ring in which a co-tenant writes tells of a transfer on another link: that one's engine has
+/// not let go of the memory (INV-2).
 #[test]
 fn another_links_ring_does_not_settle_a_transfer() {
     let mut w = World::met();

@@ -21,8 +21,9 @@ fn on_the_wire(w: &World, from: usize, kind: &str) -> Letter {
     fabric.wire.iter().find(|it| it.from == from && it.kind() == kind).unwrap().clone()
 }
 
-/// R68: a request that a dead node has left in the channel is no news of it. Its sender is asked for after
-/// a hold-off, after twice that, and so on, up to 64 times; by a timer, since nothing else comes.
+/// R68: a request that a dead node has left in the channel is no news of it. Its sender is asked
+/// for after a hold-off, after twice that, and so on, up to 64 times; by a timer, since nothing
+/// else comes.
 #[test]
 fn r68_what_a_dead_node_has_left_is_asked_after_ever_less_often() {
     let mut w = World::with(3, config());
@@ -93,7 +94,8 @@ fn r68_a_decision_by_interrupt_has_a_hold_off_of_its_own() {
     assert_eq!((w.state(0, 1), w.count(0, Counter::PeersDown)), (HelloState::Down, 2));
 }
 
-/// R41, R39: after a pause of ours a hello's answer has the hello's time again, whichever place its peer has.
+/// R41, R39: after a pause of ours a hello's answer has the hello's time again, whichever place its
+/// peer has.
 #[test]
 fn r41_a_handshake_has_its_time_again_after_our_own_pause() {
     let mut w = World::with(3, config());
@@ -114,8 +116,8 @@ fn r41_a_handshake_has_its_time_again_after_our_own_pause() {
     assert_eq!(w.said(0, 1, "hello"), 2);
 }
 
-/// R29: an incarnation that has answered our hello is not given up for a late hello of its predecessor,
-/// though the platform has taken it for down meanwhile.
+/// R29: an incarnation that has answered our hello is not given up for a late hello of its
+/// predecessor, though the platform has taken it for down meanwhile.
 #[test]
 fn r29_the_platforms_decision_leaves_what_was_proven() {
     let mut w = World::met();
@@ -132,7 +134,8 @@ fn r29_the_platforms_decision_leaves_what_was_proven() {
     assert_eq!((w.state(0, 1), w.count(0, Counter::PeersRestarted)), (HelloState::Good, before));
 }
 
-/// S0-13, R28: which incarnation a first hello is of, is open until ours is answered. Its requests wait.
+/// S0-13, R28: which incarnation a first hello is of, is open until ours is answered. Its requests
+/// wait.
 #[test]
 fn s0_13_a_request_waits_until_its_sender_has_answered() {
     let mut w = World::new(2);
@@ -149,8 +152,8 @@ fn s0_13_a_request_waits_until_its_sender_has_answered() {
     assert_eq!((w.report(1, tag).status.errno, w.nodes[0].done.len()), (0, 1));
 }
 
-/// What a hello of node 0 gives up, while one request has failed and a later one is in flight; after a
-/// stall, or after the peer was down.
+/// What a hello of node 0 gives up, while one request has failed and a later one is in flight;
+/// after a stall, or after the peer was down.
 fn given_up(reliable: bool, stalled: bool) -> u32 {
     let mut w = World::met_with(Config { depth: 2, ..config() });
     w.fabric.borrow_mut().reliable = reliable;
@@ -176,8 +179,8 @@ fn given_up(reliable: bool, stalled: bool) -> u32 {
     }
 }
 
-/// S0-18: a hello gives up what has failed. After a stall it gives up all that is in flight, but only where
-/// the channel may have lost it: a receiver may be slow.
+/// S0-18: a hello gives up what has failed. After a stall it gives up all that is in flight, but
+/// only where the channel may have lost it: a receiver may be slow.
 #[test]
 fn s0_18_a_hello_gives_up_what_may_be_lost_and_no_more() {
     const FAILED: u32 = 0b10;
@@ -191,7 +194,8 @@ fn s0_18_a_hello_gives_up_what_may_be_lost_and_no_more() {
     }
 }
 
-/// Credits that wait for room in the control lane are not returned to a peer that has gone down meanwhile.
+/// Credits that wait for room in the control lane are not returned to a peer that has gone down
+/// meanwhile.
 #[test]
 fn what_waits_for_room_is_not_said_to_a_peer_that_is_down() {
     for down in [false, true] {

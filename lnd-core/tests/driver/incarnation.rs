@@ -150,8 +150,8 @@ fn the_answer_to_our_hello_may_be_the_first_sign_of_a_new_incarnation() {
     w.reboot(1);
     let tag = w.put(0, 1, 50).unwrap();
     w.settle();
-    // Only node 0's hellos go through: one asks, one begins the session. The new life's own stays away
-    // for now.
+    // Only node 0's hellos go through: one asks, one begins the session. The new life's own stays
+    // away for now.
     for _ in 0..2 {
         let ours = w.fabric.borrow().wire.iter().position(|l| l.from == 0).unwrap();
         let letter = w.fabric.borrow_mut().wire.remove(ours).unwrap();

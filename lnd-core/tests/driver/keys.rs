@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Keys: what an engine says of what it has staged reaches the engine that pulls it, byte for byte. The engines
-//! of these tests check each pull: see `Fabric::check_key`.
+//! Keys: what an engine says of what it has staged reaches the engine that pulls it, byte for byte.
+//! The engines of these tests check each pull: see `Fabric::check_key`.
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
@@ -53,7 +53,8 @@ fn the_key_of_what_is_staged_reaches_the_engine_that_pulls_it() {
     w.assert_drained();
 }
 
-/// S0-13: each use of a slot has a key of its own, and what a slot has kept of an earlier use is gone.
+/// S0-13: each use of a slot has a key of its own, and what a slot has kept of an earlier use is
+/// gone.
 #[test]
 fn each_use_of_a_slot_is_pulled_by_its_own_key() {
     let mut w = World::met_with(Config { slots: 4, passive_slots: 2, ..config() });
@@ -98,8 +99,8 @@ fn a_request_that_is_kept_for_its_decision_keeps_its_key() {
     w.assert_drained();
 }
 
-/// A GET that has waited for the hello was kept with its header, and its pull is kept with the key in the same
-/// place.
+/// A GET that has waited for the hello was kept with its header, and its pull is kept with the key
+/// in the same place.
 #[test]
 fn a_get_that_has_waited_is_pulled_by_the_key_and_not_by_its_header() {
     let mut w = World::with(2, Config { pulls: 1, ..config() });

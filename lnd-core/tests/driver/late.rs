@@ -171,7 +171,8 @@ pub fn late_hellos() -> LateHellos {
     w.settle();
     assert_eq!(w.said(1, 0, "immediate"), 1);
 
-    // Hellos that were long under way: of a former incarnation, and of the present one's first session.
+    // Hellos that were long under way: of a former incarnation, and of the present one's first
+    // session.
     let mut former = first.clone();
     former.envelope.from_incarnation = Incarnation::from_raw(999).unwrap();
     w.hold("hello");

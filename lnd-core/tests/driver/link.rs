@@ -232,7 +232,8 @@ fn r53_what_waits_for_a_failed_link_alone_fails_at_once() {
     w.settle();
     expect(w.report(0, vain), Cause::LinkDown, Place::Queue, -100, HealthClass::LocalDropped);
     w.free("put_req");
-    // The credit may come back by the link that has failed on our side alone: then a new session does it.
+    // The credit may come back by the link that has failed on our side alone: then a new session
+    // does it.
     w.sleep(Span::from_secs(3));
     assert_eq!((w.report(0, first).status.errno, w.report(0, any).status.errno), (0, 0));
     w.assert_drained();

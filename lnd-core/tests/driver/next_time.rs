@@ -48,7 +48,8 @@ fn h4_1_an_engine_that_is_gone_is_something_to_do_at_once() {
     assert_ne!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
 }
 
-/// A doorbell that the host has not rung is rung by `on_time`: at once, and not with the next timer.
+/// A doorbell that the host has not rung is rung by `on_time`: at once, and not with the next
+/// timer.
 #[test]
 fn h4_1_a_doorbell_that_is_owed_is_something_to_do_at_once() {
     let mut w = World::met();
@@ -64,7 +65,8 @@ fn h4_1_a_doorbell_that_is_owed_is_something_to_do_at_once() {
     assert_eq!(bells(&w), before + 1);
 }
 
-/// What a stopped engine had is taken back in pieces, one behind the other and not one each `link_poll`.
+/// What a stopped engine had is taken back in pieces, one behind the other and not one each
+/// `link_poll`.
 #[test]
 fn h4_2_a_link_that_is_being_reclaimed_is_something_to_do_at_once() {
     for asserted in [false, true] {
@@ -99,8 +101,8 @@ fn control_room(w: &World, room: usize) {
     }
 }
 
-/// One call looks at `batch` peers; those behind them follow at once, and each is looked at once until
-/// `link_poll` is over.
+/// One call looks at `batch` peers; those behind them follow at once, and each is looked at once
+/// until `link_poll` is over.
 #[test]
 fn h4_3_peers_that_one_call_leaves_over_are_looked_at_at_once() {
     let mut w = World::with(5, Config { batch: 1, ..config() });
@@ -121,7 +123,8 @@ fn h4_3_peers_that_one_call_leaves_over_are_looked_at_at_once() {
     assert_eq!([1, 2, 3, 4].map(|to| w.said(0, to, "hello")), [1; 4]);
 }
 
-/// The same of answers that wait for room. A call that came early has put the first one behind the others.
+/// The same of answers that wait for room. A call that came early has put the first one behind the
+/// others.
 #[test]
 fn h4_3_answers_that_one_call_leaves_over_are_sent_at_once() {
     for (withdrawn, first, all) in [(None, 3, 4), (Some(1), 3, 3), (Some(0), 2, 3)] {
@@ -156,7 +159,8 @@ fn h4_3_answers_that_one_call_leaves_over_are_sent_at_once() {
     }
 }
 
-/// A credit that is owed is sent by the next call: it is not put off until nothing else is left to wait for.
+/// A credit that is owed is sent by the next call: it is not put off until nothing else is left to
+/// wait for.
 #[test]
 fn h4_3_what_is_new_to_send_is_sent_at_once() {
     let mut w = World::met_with(Config { depth: 2, ..config() });
@@ -250,7 +254,8 @@ fn h4_3_steps_of_a_shutdown_follow_at_once() {
     assert_eq!(w.nodes[0].driver.run_state(), RunState::Quiescent);
 }
 
-/// R31: an answer to a slot that there is not is as stale as any other, whatever generation it names.
+/// R31: an answer to a slot that there is not is as stale as any other, whatever generation it
+/// names.
 #[test]
 fn h4_4_an_answer_beyond_the_slots_is_counted() {
     let mut w = World::met();
@@ -300,8 +305,8 @@ fn h4_5_a_hello_that_waits_is_not_sent_to_a_peer_that_was_taken_down() {
     assert_eq!((w.report(0, tag).status.errno, w.said(0, 1, "hello")), (0, 1));
 }
 
-/// INV-12, S0-18: a peer has as many requests without a decision as it may. Its next one waits in the channel
-/// until one of them is decided, and the host hears of that.
+/// INV-12, S0-18: a peer has as many requests without a decision as it may. Its next one waits in
+/// the channel until one of them is decided, and the host hears of that.
 #[test]
 fn h4_6_a_decision_makes_room_for_the_peers_next_request() {
     for refuses in [false, true] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Requests that were promised and wait in the channel, by hosts that offer them again only when something has
-//! ended or has come (S0-18).
+//! Requests that were promised and wait in the channel, by hosts that offer them again only when
+//! something has ended or has come (S0-18).
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
@@ -14,8 +14,9 @@ use super::letter::Letter;
 use super::node::{Decision, Order};
 use super::world::{config, World, LINK0, LINK1};
 
-/// Node 2 has sent node 0 a request and was told OK; node 0, which knows one peer at a time, has forgotten
-/// it. The request is taken off the wire: a host offers it when something has ended or has come.
+/// Node 2 has sent node 0 a request and was told OK; node 0, which knows one peer at a time, has
+/// forgotten it. The request is taken off the wire: a host offers it when something has ended or
+/// has come.
 fn forgotten() -> (World, Letter) {
     let mut w = World::with(3, Config { peers: 1, links: 1, ..config() });
     w.put(2, 0, 0).unwrap();
@@ -31,9 +32,9 @@ fn forgotten() -> (World, Letter) {
     (w, letter)
 }
 
-/// One that has said goodbye is over for ever. A late hello of it, held up on another link, is taken for
-/// the present incarnation's if that has not answered us yet. Then the closed one is "settled", and what the
-/// present one has promised is dropped.
+/// One that has said goodbye is over for ever. A late hello of it, held up on another link, is
+/// taken for the present incarnation's if that has not answered us yet. Then the closed one is
+/// "settled", and what the present one has promised is dropped.
 #[test]
 fn s0_18_a_late_hello_of_one_that_said_goodbye_costs_its_successor_nothing() {
     let mut w = World::with(2, Config { links: 2, ..config() });
@@ -75,9 +76,9 @@ fn s0_18_a_late_hello_of_one_that_said_goodbye_costs_its_successor_nothing() {
     w.assert_deliveries();
 }
 
-/// The receiver has said once that it does not count the session. The sender was greeting it just then,
-/// and takes no note; its hello, not answered so far, is given up. Neither says anything any more, and what was
-/// promised lies in the channel for ever.
+/// The receiver has said once that it does not count the session. The sender was greeting it just
+/// then, and takes no note; its hello, not answered so far, is given up. Neither says anything any
+/// more, and what was promised lies in the channel for ever.
 #[test]
 fn s0_18_a_sender_that_is_told_while_it_connects_begins_anew() {
     let (mut w, letter) = forgotten();
@@ -116,8 +117,8 @@ fn s0_18_a_sender_that_is_told_while_it_connects_begins_anew() {
     assert!(w.fabric.borrow().wire.is_empty());
 }
 
-/// A late hello of an earlier session takes the place of the present one's, whose answer waits for room:
-/// the present one is not answered (S0-14).
+/// A late hello of an earlier session takes the place of the present one's, whose answer waits for
+/// room: the present one is not answered (S0-14).
 #[test]
 fn s0_18_a_late_hello_does_not_take_the_answer_of_the_present_one() {
     let mut w = World::with(3, Config { peers: 1, links: 2, ..config() });
@@ -151,8 +152,9 @@ fn s0_18_a_late_hello_does_not_take_the_answer_of_the_present_one() {
     assert_eq!(w.report(1, tag).status.errno, 0);
 }
 
-/// A request that waited has gone with its sender's incarnation. The place of the sender, whose successor
-/// has answered, is kept for that request for ever, and nothing that another node has promised gets in.
+/// A request that waited has gone with its sender's incarnation. The place of the sender, whose
+/// successor has answered, is kept for that request for ever, and nothing that another node has
+/// promised gets in.
 #[test]
 fn s0_18_a_parked_request_that_is_gone_holds_no_place() {
     let (mut w, letter) = forgotten();
@@ -178,8 +180,8 @@ fn s0_18_a_parked_request_that_is_gone_holds_no_place() {
     assert!(w.fabric.borrow().wire.is_empty());
 }
 
-/// A host that goes by the driver: node 0 is offered what waits when [`Driver::offer_again`] says so, and is
-/// called when `on_time` has said so. Ends after `span`. Returns what was not taken.
+/// A host that goes by the driver: node 0 is offered what waits when [`Driver::offer_again`] says
+/// so, and is called when `on_time` has said so. Ends after `span`. Returns what was not taken.
 ///
 /// [`Driver::offer_again`]: lnd_core::driver::Driver::offer_again
 fn offer(w: &mut World, mut waiting: Vec<Letter>, span: Span) -> Vec<Letter> {
@@ -200,8 +202,8 @@ fn offer(w: &mut World, mut waiting: Vec<Letter>, span: Span) -> Vec<Letter> {
     panic!("without a pause");
 }
 
-/// Some nodes, of which all but node 0 have promised it a request. Node 0 has one place, and has forgotten
-/// them all. The requests are off the wire, that of node 1 first.
+/// Some nodes, of which all but node 0 have promised it a request. Node 0 has one place, and has
+/// forgotten them all. The requests are off the wire, that of node 1 first.
 fn promised(nodes: usize) -> (World, Vec<Letter>) {
     let mut w = World::with(nodes, Config { peers: 1, links: 1, ..config() });
     let mut letters = Vec::new();
@@ -220,8 +222,8 @@ fn promised(nodes: usize) -> (World, Vec<Letter>) {
     (w, letters)
 }
 
-/// S0-18: no place for the sender of a promised request. It is asked when there is one: here when the one that
-/// is greeted is given up, which neither ends nor brings anything.
+/// S0-18: no place for the sender of a promised request. It is asked when there is one: here when
+/// the one that is greeted is given up, which neither ends nor brings anything.
 #[test]
 fn s0_18_one_that_found_no_place_is_asked_when_there_is_one() {
     let (mut w, letter) = forgotten();
@@ -248,9 +250,9 @@ fn s0_18_one_that_found_no_place_is_asked_when_there_is_one() {
     w.assert_deliveries();
 }
 
-/// S0-18: one place, and two requests that wait for it: one of a node that is dead for ever, one promised by a
-/// node that is there. The place can be had when the dead one has not answered, and its hold-off is over: before
-/// it is asked again for its own sake.
+/// S0-18: one place, and two requests that wait for it: one of a node that is dead for ever, one
+/// promised by a node that is there. The place can be had when the dead one has not answered, and
+/// its hold-off is over: before it is asked again for its own sake.
 #[test]
 fn s0_18_a_dead_ones_request_does_not_keep_a_living_one_out() {
     let (mut w, letters) = promised(3);
@@ -262,8 +264,8 @@ fn s0_18_a_dead_ones_request_does_not_keep_a_living_one_out() {
     assert_eq!(left.iter().map(|letter| letter.from).collect::<Vec<_>>(), [1], "starved");
 }
 
-/// INV-11: two nodes that are dead, and whose requests wait for one place, take it in turn. Each is asked as
-/// rarely as if it had a place of its own.
+/// INV-11: two nodes that are dead, and whose requests wait for one place, take it in turn. Each is
+/// asked as rarely as if it had a place of its own.
 #[test]
 fn inv_11_two_dead_ones_that_share_a_place_are_asked_ever_less_often() {
     let (mut w, letters) = promised(3);
@@ -283,7 +285,8 @@ fn inv_11_two_dead_ones_that_share_a_place_are_asked_ever_less_often() {
     }
 }
 
-/// S0-18: more nodes wait than are kept in mind. They take turns, in whatever order the host offers.
+/// S0-18: more nodes wait than are kept in mind. They take turns, in whatever order the host
+/// offers.
 #[test]
 fn s0_18_many_dead_ones_requests_do_not_keep_a_living_one_out() {
     let (mut w, letters) = promised(7);
@@ -309,8 +312,8 @@ fn s0_18_two_living_ones_that_wait_for_one_place_are_served_in_turn() {
     w.assert_deliveries();
 }
 
-/// A table that is larger than what one call looks at is searched to its end, and then no more: nothing runs for
-/// a request that waits until a place can be had.
+/// A table that is larger than what one call looks at is searched to its end, and then no more:
+/// nothing runs for a request that waits until a place can be had.
 #[test]
 fn r64_a_place_is_looked_for_in_turns() {
     let mut w = World::with(8, Config { peers: 5, links: 1, batch: 2, ..config() });
@@ -345,8 +348,8 @@ fn r64_a_place_is_looked_for_in_turns() {
     assert!(w.hand(&letter));
 }
 
-/// Two requests of one peer wait, in the channels of two links. One of an earlier time is dropped. The other one
-/// waits on, and its sender is asked.
+/// Two requests of one peer wait, in the channels of two links. One of an earlier time is dropped.
+/// The other one waits on, and its sender is asked.
 #[test]
 fn s0_18_a_request_waits_on_when_another_lanes_was_dealt_with() {
     let mut w = World::with(2, Config { links: 2, ..config() });
@@ -390,7 +393,8 @@ fn s0_18_a_request_waits_on_when_another_lanes_was_dealt_with() {
     w.assert_deliveries();
 }
 
-/// A request that is lost by the upper layer ends without a report. Its slot is free, and the host is told.
+/// A request that is lost by the upper layer ends without a report. Its slot is free, and the host
+/// is told.
 #[test]
 fn s0_18_a_host_is_told_of_a_slot_that_becomes_free_without_a_report() {
     let mut w =

@@ -13,14 +13,15 @@ use super::world::{config, World};
 
 use super::next_time::at_once;
 
-/// Nanoseconds by which a host is late for the end of a silence of `bound`: hardly, around half of it, and more.
+/// Nanoseconds by which a host is late for the end of a silence of `bound`: hardly, around half of
+/// it, and more.
 fn lateness(bound: Span) -> [u64; 6] {
     let bound = bound.as_nanos();
     [0, 1, bound / 2 - 1, bound / 2, bound / 2 + 1, bound * 7]
 }
 
-/// R41: the answer to our last hello came while we did not run. However short the pause was after the end of the
-/// hello's time, it is no silence of the peer.
+/// R41: the answer to our last hello came while we did not run. However short the pause was after
+/// the end of the hello's time, it is no silence of the peer.
 #[test]
 fn h4_7_no_pause_is_too_short_to_be_a_pause_while_a_hello_is_out() {
     for late in lateness(config().hello_timeout) {
@@ -35,7 +36,8 @@ fn h4_7_no_pause_is_too_short_to_be_a_pause_while_a_hello_is_out() {
             w.settle();
             w.free("hello_ack");
             w.now = due.after(Span::from_nanos(late));
-            // A host that lets time pass before it takes frames in, as often as it is told to go on.
+            // A host that lets time pass before it takes frames in, as often as it is told to go
+            // on.
             at_once(&mut w, 0);
             w.settle();
             assert_eq!(w.count(0, Counter::PeersDown), 0, "late by {late}, from {begins}");
@@ -87,8 +89,8 @@ fn h4_7_no_pause_is_too_short_to_be_a_pause_while_a_link_drains() {
     }
 }
 
-/// A host that runs all the time has each verdict at its time, and one that sleeps in between a `link_poll` later.
-/// After a pause it comes later by as long as we are known not to have run.
+/// A host that runs all the time has each verdict at its time, and one that sleeps in between a
+/// `link_poll` later. After a pause it comes later by as long as we are known not to have run.
 #[test]
 fn h4_7_a_silence_is_as_long_as_it_was_for_a_host_that_runs_all_the_time() {
     let (poll, timeout) = (config().link_poll, config().hello_timeout);
@@ -123,8 +125,8 @@ fn h4_7_a_silence_is_as_long_as_it_was_for_a_host_that_runs_all_the_time() {
     }
 }
 
-/// A batch is one call's: what a pause has made late and the first call leaves over is no more of a verdict than
-/// what it looks at.
+/// A batch is one call's: what a pause has made late and the first call leaves over is no more of a
+/// verdict than what it looks at.
 #[test]
 fn h4_7_silences_beyond_one_calls_batch_are_put_off_too() {
     let mut w = World::with(5, Config { batch: 1, hello_tries: 1, ..config() });
@@ -139,8 +141,9 @@ fn h4_7_silences_beyond_one_calls_batch_are_put_off_too() {
     assert!(tags.iter().all(|&(_, tag)| w.report(0, tag).status.errno == 0));
 }
 
-/// R41: a host that sleeps until its time is put off by a call, and pauses before that call. It is put off again,
-/// since it is known not to have run. One that is late each time still finds a dead peer.
+/// R41: a host that sleeps until its time is put off by a call, and pauses before that call. It is
+/// put off again, since it is known not to have run. One that is late each time still finds a dead
+/// peer.
 #[test]
 fn h4_7_a_pause_behind_a_sleep_is_a_pause_too() {
     for answered in [true, false] {

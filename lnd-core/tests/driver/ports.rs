@@ -186,8 +186,8 @@ impl<const SAFE_INVALIDATE: bool> Engine for MockEngine<SAFE_INVALIDATE> {
         if device.stopping.get(&peer) != Some(&true) || !device.asserted_for.insert(peer) {
             return None;
         }
-        // SAFETY: a stopped connection moves no byte in either direction until `reset`: every deed asks
-        // `Device::moves_with` of both ends first.
+        // SAFETY: a stopped connection moves no byte in either direction until `reset`: every deed
+        // asks `Device::moves_with` of both ends first.
         Some(unsafe { Quiesced::assert_connection_stopped(connection) })
     }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What a CANCEL was answered holds, also when a session is counted anew (docs/decisions/0029-cancel.md).
+//! What a CANCEL was answered holds, also when a session is counted anew
+//! (docs/decisions/0029-cancel.md).
 //!
-//! The oracle is as in `called_off.rs`: a device that is given a pull looks whether its source was taken back.
+//! The oracle is as in `called_off.rs`: a device that is given a pull looks whether its source was
+//! taken back.
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
@@ -22,7 +24,8 @@ use super::world::{config, WorldOf, LINK0};
 
 type World = WorldOf<false>;
 
-/// Two nodes that have met over a reliable channel, and the first hello of node 0: another link carries it, too.
+/// Two nodes that have met over a reliable channel, and the first hello of node 0: another link
+/// carries it, too.
 fn met(signals: bool) -> (World, Letter) {
     let mut config: Config = config();
     (config.links, config.connections, config.depth) = (1, 4, 4);
@@ -135,8 +138,8 @@ fn a_promise_holds_when_its_session_was_displaced() {
     goes_on(&mut w);
 }
 
-/// It was pulled before, and the word of that was lost. What is asked for after its session was counted anew has
-/// not been left alone.
+/// It was pulled before, and the word of that was lost. What is asked for after its session was
+/// counted anew has not been left alone.
 #[test]
 fn s0_18_what_was_pulled_before_its_session_was_displaced_is_not_taken_for_untouched() {
     let (mut w, first) = met(false);
@@ -206,7 +209,8 @@ fn a_pull_that_has_ended_and_is_not_reported_answers() {
     }
 }
 
-/// What is left of a former incarnation has the tag that its successor has given to another transfer.
+/// What is left of a former incarnation has the tag that its successor has given to another
+/// transfer.
 #[test]
 fn what_is_left_of_a_former_incarnation_does_not_stand_for_its_successors() {
     let (mut w, _) = met(true);

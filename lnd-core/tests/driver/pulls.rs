@@ -26,8 +26,8 @@ fn freeze(w: &World, node: usize, frozen: bool) {
     }
 }
 
-/// A world of `nodes` whose puller, 1 of PUTs and 0 of GETs, is frozen; and `count` transfers between
-/// nodes 0 and 1 by `link`.
+/// A world of `nodes` whose puller, 1 of PUTs and 0 of GETs, is frozen; and `count` transfers
+/// between nodes 0 and 1 by `link`.
 fn waiting(get: bool, count: usize, link: Option<LinkId>) -> (World, usize, Vec<Tag>) {
     let mut w = World::met_with(small());
     let puller = usize::from(!get);

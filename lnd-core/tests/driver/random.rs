@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Everything at once: some drivers, an adversary's fabric, and fixed seeds (R72, R76).
 //!
-//! After the storm comes a quiet phase in which everything must drain (INV-15), no transfer may be stuck,
-//! and each node that can be reached is reached. The ledgers, the audits and the memory oracle of the
-//! harness watch all the time.
+//! After the storm comes a quiet phase in which everything must drain (INV-15), no transfer may be
+//! stuck, and each node that can be reached is reached. The ledgers, the audits and the memory
+//! oracle of the harness watch all the time.
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
@@ -54,7 +54,8 @@ pub fn hurry(config: &mut Config) {
     config.decision_bound = Span::from_millis(100);
 }
 
-/// Every node reaches every other, after as many attempts as it takes to find out what has happened.
+/// Every node reaches every other, after as many attempts as it takes to find out what has
+/// happened.
 pub fn assert_reach<const SAFE_INVALIDATE: bool>(w: &mut WorldOf<SAFE_INVALIDATE>) {
     let nodes = w.nodes.len();
     for (from, to) in (0..nodes * nodes).map(|it| (it / nodes, it % nodes)) {

@@ -245,8 +245,8 @@ fn link_of(w: &World, tag: Tag) -> usize {
     w.nodes[0].driver.irq_handle().shared().owner(tag.index).link().unwrap().index()
 }
 
-/// A host that keeps its slots full, and sends until `NoSlots` for each report: a refused call takes
-/// no link's turn.
+/// A host that keeps its slots full, and sends until `NoSlots` for each report: a refused call
+/// takes no link's turn.
 #[test]
 fn a_host_without_free_slots_uses_all_links() {
     let small = Config { slots: 16, passive_slots: 8, depth: 8, ..config() };

@@ -48,8 +48,8 @@ fn a_request_that_finds_no_slot_waits_in_the_channel() {
     w.assert_drained();
 }
 
-/// S3-8: each kind of request reaches the upper layer's parse, once and with its header. S3-7: a control
-/// message does not, and takes no slot.
+/// S3-8: each kind of request reaches the upper layer's parse, once and with its header. S3-7: a
+/// control message does not, and takes no slot.
 #[test]
 fn s3_8_requests_are_parsed_and_control_messages_are_not() {
     use lnd_core::driver::RequestKind::{Get, Immediate, Put};
@@ -80,8 +80,8 @@ fn s3_8_requests_are_parsed_and_control_messages_are_not() {
     w.assert_drained();
 }
 
-/// S3-10: what the request has occupied is the peer's again when `recv` has returned; the pull may take
-/// as long as it likes.
+/// S3-10: what the request has occupied is the peer's again when `recv` has returned; the pull may
+/// take as long as it likes.
 #[test]
 fn s3_10_a_request_holds_its_buffer_until_recv_has_returned() {
     let mut w = World::met_with(Config { depth: 2, ..config() });
@@ -233,7 +233,8 @@ fn a_detached_inline_payload_cannot_be_received_any_more() {
 
 #[test]
 fn decisions_of_the_wrong_kind_are_refused() {
-    // S3-9: what the parse was told of decides whether the upper layer supplies the source or the sink.
+    // S3-9: what the parse was told of decides whether the upper layer supplies the source or the
+    // sink.
     let mut w = World::met();
     (w.node(1).put, w.node(1).get) = (Decision::Keep, Decision::Keep);
     w.put(0, 1, 5000).unwrap();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What a second peer, and those after it, and a second link have of their own: timers, answers, devices.
+//! What a second peer, and those after it, and a second link have of their own: timers, answers,
+//! devices.
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
@@ -101,7 +102,8 @@ fn inv_3_the_second_links_device_is_gone_and_no_other() {
     assert_eq!(w.count(0, Counter::ImpossibleStatus), 1);
 }
 
-/// R39: the deadline of a transfer is not lost over a queue of the third peer that has been emptied.
+/// R39: the deadline of a transfer is not lost over a queue of the third peer that has been
+/// emptied.
 #[test]
 fn r39_a_flushed_queue_leaves_the_deadlines_alone() {
     let mut w = World::with(4, Config { slots: 4, passive_slots: 1, ..config() });
@@ -180,7 +182,8 @@ fn r39_the_third_peers_time_is_no_transfers_deadline() {
     assert!(held.iter().all(|&tag| w.reported(0, tag)));
 }
 
-/// An interrupt has declared a peer down whose credits were awaited: that time asks for nothing any more.
+/// An interrupt has declared a peer down whose credits were awaited: that time asks for nothing any
+/// more.
 #[test]
 fn a_peer_declared_down_from_an_interrupt_is_not_connected_unasked() {
     let mut w = World::met_with(Config { depth: 1, ..config() });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the seeds forbid: ends that are guessed, links that are stopped for one transfer, steps beside
-//! the table.
+//! What the seeds forbid: ends that are guessed, links that are stopped for one transfer, steps
+//! beside the table.
 
 use lnd_core::counters::Counter;
 use lnd_core::driver::Kind;
@@ -38,8 +38,8 @@ fn s0_5_a_link_that_looks_dead_has_not_let_go_of_a_descriptor() {
     w.assert_drained();
 }
 
-/// What one peer's failure costs the other peers on the same links: nothing is stopped, and only its
-/// descriptors are invalidated.
+/// What one peer's failure costs the other peers on the same links: nothing is stopped, and only
+/// its descriptors are invalidated.
 #[test]
 fn s0_6_transfers_are_given_up_by_invalidating_their_descriptors_alone() {
     let mut w = World::new(3);

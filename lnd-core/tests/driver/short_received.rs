@@ -209,7 +209,8 @@ fn too_long<'a>(w: &mut World, letter: &'a Letter, room: u32, length: u32) -> Rx
     }
 }
 
-/// The PUT of 5000 bytes is offered, received at once until `deadline`, and all that follows is done.
+/// The PUT of 5000 bytes is offered, received at once until `deadline`, and all that follows is
+/// done.
 fn received(w: &mut World, letter: &Letter, deadline: Instant) -> Tag {
     let (now, message) = (w.now, letter.message());
     let (fragments, chunk) = w.node(1).buffer(5000);

@@ -94,7 +94,8 @@ fn a_message_to_be_reported_is_refused_while_its_peer_is_down() {
     assert_eq!(driver.in_use(), (0, 0));
 }
 
-/// Submitted to be reported, it has one report like any transfer, also where it could have ended at once.
+/// Submitted to be reported, it has one report like any transfer, also where it could have ended at
+/// once.
 #[test]
 fn inv_1_a_message_that_is_to_be_reported_has_its_report() {
     let mut w = World::met();

@@ -268,7 +268,8 @@ fn a_shorter_grace_may_be_given_later() {
     quiescent(&mut w);
 }
 
-/// What other contexts ask for when all is over is looked at by no one, and the host is not kept awake.
+/// What other contexts ask for when all is over is looked at by no one, and the host is not kept
+/// awake.
 #[test]
 fn what_is_asked_for_behind_the_end_is_due_at_no_time() {
     let mut w = World::met();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Worlds in which nothing is lost and every lane keeps its order, but lanes stand still for long while
-//! nodes end, begin again, declare each other down, and forget each other for want of room (S0-18). Some of
-//! them have successions: a node ends in good order or crashes, and its successor greets while its
-//! predecessors' hellos and goodbyes are still on their way.
+//! Worlds in which nothing is lost and every lane keeps its order, but lanes stand still for long
+//! while nodes end, begin again, declare each other down, and forget each other for want of room
+//! (S0-18). Some of them have successions: a node ends in good order or crashes, and its successor
+//! greets while its predecessors' hellos and goodbyes are still on their way.
 
 use lnd_core::config::Config;
 use lnd_core::driver::{Kind, RunState};
@@ -56,8 +56,8 @@ impl Slow {
         Self { w, dice, links, stuck: Vec::new(), successions: false, goodbyes: 0, steps: 3000 }
     }
 
-    /// A world in which incarnations follow each other, short and with more links: what is late comes in many
-    /// orders.
+    /// A world in which incarnations follow each other, short and with more links: what is late
+    /// comes in many orders.
     fn with_successions(seed: u64, turnover: bool) -> Self {
         let slow = Self::with_links(seed, turnover, &[3, 4]);
         Self { successions: true, steps: 600, ..slow }
@@ -142,8 +142,8 @@ impl Slow {
         let _ = self.w.send(from, order);
     }
 
-    /// A node ends, as a rule in good order, and begins again. What it has said stays on its way, and one of
-    /// its control lanes stands still, as often as not.
+    /// A node ends, as a rule in good order, and begins again. What it has said stays on its way,
+    /// and one of its control lanes stands still, as often as not.
     fn succeed(&mut self) {
         let node = 1 + self.dice.below(self.w.nodes.len() - 1);
         if self.dice.once_in(2) && self.stuck.len() < 6 {
@@ -212,8 +212,8 @@ impl Slow {
         }
     }
 
-    /// What its sender was told is delivered has been seen when it has left its lane, unless one of the two
-    /// incarnations is over. At the end of the world most are.
+    /// What its sender was told is delivered has been seen when it has left its lane, unless one of
+    /// the two incarnations is over. At the end of the world most are.
     fn assert_seen(&self, letter: &Letter) {
         let fabric = self.w.fabric.borrow();
         let Some(id) = letter.id().filter(|id| fabric.promised.contains(id)) else { return };

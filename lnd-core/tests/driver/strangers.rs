@@ -235,7 +235,8 @@ fn r64_many_hellos_that_are_not_delivered_are_looked_at_in_turns() {
     w.assert_drained();
 }
 
-/// Node 1 has sent node 0 a request, was told OK, and both have forgotten each other: node 1 for node 2.
+/// Node 1 has sent node 0 a request, was told OK, and both have forgotten each other: node 1 for
+/// node 2.
 fn forgotten() -> World {
     let mut w = World::with(3, Config { peers: 1, ..config() });
     w.put(1, 0, 0).unwrap();
@@ -253,7 +254,8 @@ fn forgotten() -> World {
     w
 }
 
-/// What is refused is not asked again at once, though the request that waits is offered again and again.
+/// What is refused is not asked again at once, though the request that waits is offered again and
+/// again.
 #[test]
 fn s0_14_one_that_has_no_room_is_not_asked_again_at_once() {
     let mut w = forgotten();
@@ -271,8 +273,8 @@ fn s0_14_one_that_has_no_room_is_not_asked_again_at_once() {
     assert!((2..=4).contains(&later), "{later} in ten seconds");
 }
 
-/// S0-18: a full table is no reason to leave what was promised where it is. Either side forgets a peer
-/// with which it has nothing under way.
+/// S0-18: a full table is no reason to leave what was promised where it is. Either side forgets a
+/// peer with which it has nothing under way.
 #[test]
 fn s0_18_a_full_table_holds_no_promised_request_back() {
     let mut w = forgotten();

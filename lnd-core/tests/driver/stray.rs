@@ -107,7 +107,8 @@ fn repeated_requests_are_taken_once() {
 
 #[test]
 fn requests_of_another_session_or_far_outside_the_window_are_dropped() {
-    // Where the channel loses nothing one that is far ahead is no stray: we count from a wrong number.
+    // Where the channel loses nothing one that is far ahead is no stray: we count from a wrong
+    // number.
     for (reliable, far_ahead) in [(false, Counter::OutsideWindow), (true, Counter::Waited)] {
         let mut w = World::met();
         w.fabric.borrow_mut().reliable = reliable;

@@ -58,7 +58,8 @@ fn that_the_host_is_to_offer_again_is_part_of_the_state() {
 
 /// Whether node 7, whose request was promised, gets the place of the one that rests.
 fn placed(idle: usize, stranger: bool) -> bool {
-    // Node 0 knows six; each look is at two places. Nodes 1 to 6 fill the table, 7 waits, 8 is a stranger.
+    // Node 0 knows six; each look is at two places. Nodes 1 to 6 fill the table, 7 waits, 8 is a
+    // stranger.
     let mut w = World::with(9, Config { peers: 6, links: 1, batch: 2, ..config() });
     // 7 has met it, sends it a request, and is forgotten.
     w.put(7, 0, 0).unwrap();
@@ -106,15 +107,16 @@ fn s0_18_each_place_is_looked_at_for_the_node_that_waits() {
     assert!(missed.is_empty(), "never looked at: the places of nodes {missed:?}");
 }
 
-/// A sender whose new session is not answered yet is told that its former one is not counted: it begins
-/// anew, or goes on asking. What it was told is delivered lies in the channel.
+/// A sender whose new session is not answered yet is told that its former one is not counted: it
+/// begins anew, or goes on asking. What it was told is delivered lies in the channel.
 #[test]
 fn s0_18_a_sender_that_is_told_in_its_first_handshake_does_not_give_up() {
     [1, 3].into_iter().for_each(|tries| told_in_its_first_handshake(tries, false));
 }
 
-/// Node 1 has been told that a message is delivered which lies in the channel, and greets node 0 anew: both
-/// have forgotten each other. Node 0 has no room for it, and its last try is out. The world and the message.
+/// Node 1 has been told that a message is delivered which lies in the channel, and greets node 0
+/// anew: both have forgotten each other. Node 0 has no room for it, and its last try is out. The
+/// world and the message.
 pub fn promised_and_forgotten(hello_tries: u8) -> (World, Letter) {
     let mut w = World::with(4, Config { peers: 1, links: 1, hello_tries, ..config() });
     w.put(1, 0, 0).unwrap();
@@ -161,7 +163,8 @@ fn told_in_its_first_handshake(hello_tries: u8, wrong_event: bool) {
     w.assert_deliveries();
 }
 
-/// To say once that a session is not counted is not enough: its sender may be told, wrongly, that we are down.
+/// To say once that a session is not counted is not enough: its sender may be told, wrongly, that
+/// we are down.
 #[test]
 fn s0_18_a_sender_that_was_told_and_then_takes_us_for_down_is_told_again() {
     told_in_its_first_handshake(3, true);

@@ -13,8 +13,8 @@ use super::hello::forged;
 use super::node::{Decision, Order};
 use super::world::{config, World, LINK0};
 
-/// INV-7, S3-2, S3-3: the channel of these tests refuses a message that names a source which its device has
-/// not been told of.
+/// INV-7, S3-2, S3-3: the channel of these tests refuses a message that names a source which its
+/// device has not been told of.
 #[test]
 fn inv_7_pull_ready_goes_out_after_the_doorbell() {
     let mut w = World::met();
@@ -80,7 +80,8 @@ fn r39_a_place_is_given_on_without_the_timer_of_its_former_peer() {
     assert_eq!((w.state(0, 2), w.nodes[0].next), (HelloState::Unknown, None));
 }
 
-/// R40: one that was withdrawn while its message is out is waited for no longer than the drain bound.
+/// R40: one that was withdrawn while its message is out is waited for no longer than the drain
+/// bound.
 #[test]
 fn r40_the_wait_after_a_withdrawal_is_bounded() {
     for length in [10, 5000] {

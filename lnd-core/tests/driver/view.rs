@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What operators are shown of peers and transfers (R69), and that nothing is left of what has ended.
+//! What operators are shown of peers and transfers (R69), and that nothing is left of what has
+//! ended.
 
 use lnd_core::driver::{CreditView, PeerView, Role, TransferView};
 use lnd_core::id::{PeerId, Tag};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What waits, and what holds slots: pulls behind others of their peer, and a peer's share (R25, INV-12).
+//! What waits, and what holds slots: pulls behind others of their peer, and a peer's share (R25,
+//! INV-12).
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
@@ -16,8 +17,8 @@ use super::node::Order;
 use super::peer_down::devices;
 use super::world::{config, World, LINK0};
 
-/// Two GETs whose PULL_READY has come, the end of neither request being told: the second pull waits for
-/// the first, which does not end.
+/// Two GETs whose PULL_READY has come, the end of neither request being told: the second pull waits
+/// for the first, which does not end.
 fn waiting_pull() -> (World, Tag) {
     let mut w = World::met_with(Config { pulls: 1, ..config() });
     w.device(0, 0, |d| d.frozen = true);
@@ -29,7 +30,8 @@ fn waiting_pull() -> (World, Tag) {
     (w, tags[1])
 }
 
-/// R40: a pull that is given up while it waits for its turn is awaited no longer than the drain bound.
+/// R40: a pull that is given up while it waits for its turn is awaited no longer than the drain
+/// bound.
 #[test]
 fn r40_the_wait_for_a_given_up_pulls_request_is_bounded() {
     let (mut w, tag) = waiting_pull();
@@ -44,7 +46,8 @@ fn r40_the_wait_for_a_given_up_pulls_request_is_bounded() {
     assert_eq!((w.report(0, tag).status.errno, w.nodes[0].next), (-125, None));
 }
 
-/// Its request has failed meanwhile, as the channel says: in its turn it ends, and nothing is posted.
+/// Its request has failed meanwhile, as the channel says: in its turn it ends, and nothing is
+/// posted.
 #[test]
 fn a_waiting_pull_ends_with_its_request() {
     let (mut w, tag) = waiting_pull();
@@ -56,8 +59,8 @@ fn a_waiting_pull_ends_with_its_request() {
     assert_eq!(w.device(0, 0, |d| d.calls.posts), 1);
 }
 
-/// INV-12, INV-14: requests that were taken have slots as long as they last, and a peer has no more than
-/// twice its credits.
+/// INV-12, INV-14: requests that were taken have slots as long as they last, and a peer has no more
+/// than twice its credits.
 #[test]
 fn inv_12_what_was_taken_counts_for_a_peers_share() {
     let mut w = World::met_with(Config { depth: 2, pulls: 1, ..config() });
@@ -69,7 +72,8 @@ fn inv_12_what_was_taken_counts_for_a_peers_share() {
     assert_eq!(w.nodes[0].driver.in_use(), (0, 4));
 }
 
-/// The state of a peer changes under a request that waits in the channel: its sender is asked at once.
+/// The state of a peer changes under a request that waits in the channel: its sender is asked at
+/// once.
 #[test]
 fn a_parked_request_is_asked_for_when_the_operator_says_up() {
     let mut w = World::met();

@@ -337,7 +337,8 @@ impl<const SAFE_INVALIDATE: bool> WorldOf<SAFE_INVALIDATE> {
         self.settle();
     }
 
-    /// Lets every driver run at a time before which none has anything to do, if it is still to come.
+    /// Lets every driver run at a time before which none has anything to do, if it is still to
+    /// come.
     pub fn run_at(&mut self, at: Instant) {
         if at > self.now {
             self.now = at;

@@ -241,7 +241,8 @@ impl Engine for Port {
             return None;
         }
         self.answers("quiesced()");
-        // SAFETY: nothing moves in this world but in `World::pull`, which no test calls after a stop.
+        // SAFETY: nothing moves in this world but in `World::pull`, which no test calls after a
+        // stop.
         Some(unsafe { Quiesced::assert_stopped(self.1) })
     }
 

@@ -3,9 +3,9 @@
 //!
 //! It is defined on the frame's bytes, so it does not depend on a node's byte order: the frame is a
 //! row of 32-bit little-endian words, the last one filled up with zero bytes, the checksum field
-//! itself taken as zero. Word `i` is mixed into lane `i mod 4`. Mixing and folding are one-to-one in
-//! each word and each lane, so **a change within one aligned word is always found** (but for the one
-//! pair of sums that [`NONE`] makes equal); any other change is missed once in 2^32.
+//! itself taken as zero. Word `i` is mixed into lane `i mod 4`. Mixing and folding are one-to-one
+//! in each word and each lane, so **a change within one aligned word is always found** (but for the
+//! one pair of sums that [`NONE`] makes equal); any other change is missed once in 2^32.
 //!
 //! Four lanes because a multiplication takes three to four cycles and may begin in each; 32 bits
 //! because the smallest cores have no wider multiplication.

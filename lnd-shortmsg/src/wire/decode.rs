@@ -32,8 +32,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Decodes exactly one frame whose head names both ends, in either byte order. Headers and payload are not
-/// copied.
+/// Decodes exactly one frame whose head names both ends, in either byte order. Headers and payload
+/// are not copied.
 ///
 /// A greeting of a later version is decoded by the part that all versions share, so that the two
 /// sides can agree on a version (R27).

@@ -89,8 +89,8 @@ decode_errors! {
     BadRefusal => "unknown refusal",
     /// The upper-layer header is longer than [`MAX_HEADER`](lnd_core::message::MAX_HEADER).
     HeaderTooLong => "upper-layer header too long",
-    /// The frame names another sender than the channel that brought it, or none on a channel that does not
-    /// say who has sent it.
+    /// The frame names another sender than the channel that brought it, or none on a channel that
+    /// does not say who has sent it.
     Sender => "not from whom it says",
     /// The head is not of the channel's [`Heads`](super::Heads).
     Heads => "head of another channel's format",

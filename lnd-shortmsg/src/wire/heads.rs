@@ -13,13 +13,13 @@ use lnd_core::message::{Envelope, Message, MAX_HEADER};
 pub enum Heads {
     /// Every frame names its sender and its receiver.
     Named,
-    /// HELLO, HELLO_ACK and CLOSE do; the others have the short head, without NIDs. Only for a channel
-    /// that knows [who has sent a frame](crate::dispatch::Sender::Known).
+    /// HELLO, HELLO_ACK and CLOSE do; the others have the short head, without NIDs. Only for a
+    /// channel that knows [who has sent a frame](crate::dispatch::Sender::Known).
     Short,
 }
 
-/// How the frames of a channel look. Constant, and the same at both ends: a frame of another look is
-/// refused and counted.
+/// How the frames of a channel look. Constant, and the same at both ends: a frame of another look
+/// is refused and counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
     /// Whether they carry a checksum.
@@ -62,7 +62,8 @@ impl Wire {
         }
     }
 
-    /// Writes a message to the beginning of `out` and returns the number of bytes. Only these are written.
+    /// Writes a message to the beginning of `out` and returns the number of bytes. Only these are
+    /// written.
     ///
     /// # Errors
     /// [`EncodeError`]; `out` then holds nothing that may be sent.

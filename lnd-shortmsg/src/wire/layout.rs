@@ -91,7 +91,8 @@ pub mod at {
     pub const TO_INCARNATION: usize = 56;
     /// u32, the sender's session with the receiver.
     pub const SESSION: usize = 64;
-    /// u32, number of the message within session and lane; in a HELLO, of the session's last request.
+    /// u32, number of the message within session and lane; in a HELLO, of the session's last
+    /// request.
     pub const SEQUENCE: usize = 68;
     /// u16, requests of the receiver's session consumed in all, modulo 2^16.
     pub const CREDITS: usize = 72;
@@ -173,15 +174,15 @@ pub mod at {
     pub const STAGED_REST: usize = 101;
 }
 
-/// The short head of a channel that says who has sent a frame. All numbers are little-endian. Its kinds are
-/// those of the other head but HELLO, HELLO_ACK and CLOSE.
+/// The short head of a channel that says who has sent a frame. All numbers are little-endian. Its
+/// kinds are those of the other head but HELLO, HELLO_ACK and CLOSE.
 pub mod short {
     /// u8, [`class`](super::class).
     pub const CLASS: usize = 0;
     /// u8, [`kind`](super::kind).
     pub const KIND: usize = 1;
-    /// u8. IMMEDIATE, PUT_REQ, GET_REQ: bytes of upper-layer header. PUT_NAK, GET_NAK, PUT_DONE: the
-    /// refusal; zero (PUT_DONE only): all went well. Else zero.
+    /// u8. IMMEDIATE, PUT_REQ, GET_REQ: bytes of upper-layer header. PUT_NAK, GET_NAK, PUT_DONE:
+    /// the refusal; zero (PUT_DONE only): all went well. Else zero.
     pub const DETAIL: usize = 2;
     /// u8, zero.
     pub const FLAGS: usize = 3;
@@ -197,22 +198,24 @@ pub mod short {
     pub const CREDITS_OF: usize = 28;
     /// u16, requests of the receiver's session consumed in all, modulo 2^16.
     pub const CREDITS: usize = 32;
-    /// u8. PUT_REQ, PULL_READY: bytes of the key, which is the last thing in front of the checksum. Else
-    /// zero.
+    /// u8. PUT_REQ, PULL_READY: bytes of the key, which is the last thing in front of the checksum.
+    /// Else zero.
     pub const KEY: usize = 34;
     /// 1 byte, zero.
     pub const RESERVED: usize = 35;
-    /// u32. IMMEDIATE: bytes of payload. PUT_REQ, GET_REQ, PULL_READY: bytes staged or asked for. Else
-    /// zero.
+    /// u32. IMMEDIATE: bytes of payload. PUT_REQ, GET_REQ, PULL_READY: bytes staged or asked for.
+    /// Else zero.
     pub const LENGTH: usize = 36;
 
     /// Bytes of the head: a whole NOOP.
     pub const HEAD_LEN: usize = 40;
-    /// Bytes of a tag. PUT_REQ and GET_REQ have one in front of the upper-layer header; PUT_NAK, GET_NAK
-    /// and PUT_DONE end with one; PULL_READY has two, sink and source; CANCEL_GET with two, source and
-    /// sink; CANCEL_PUT with one, and with session and number of the PUT_REQ, each a u32.
+    /// Bytes of a tag. PUT_REQ and GET_REQ have one in front of the upper-layer header; PUT_NAK,
+    /// GET_NAK and PUT_DONE end with one; PULL_READY has two, sink and source; CANCEL_GET with two,
+    /// source and sink; CANCEL_PUT with one, and with session and number of the PUT_REQ, each a
+    /// u32.
     pub const TAG_LEN: usize = 8;
-    /// Bytes of the checksum that ends a frame of a channel with checksums. It is over all bytes before.
+    /// Bytes of the checksum that ends a frame of a channel with checksums. It is over all bytes
+    /// before.
     pub const SUM_LEN: usize = 4;
 }
 
@@ -230,6 +233,6 @@ pub const REQ_LEN: usize = 96;
 pub const ANSWER_LEN: usize = 96;
 /// Bytes of a CANCEL_PUT or CANCEL_GET.
 pub const CANCEL_LEN: usize = 96;
-/// Bytes of a PULL_READY before its key: without one, and with the slot's own words, it fits two cache lines of
-/// a mailbox.
+/// Bytes of a PULL_READY before its key: without one, and with the slot's own words, it fits two
+/// cache lines of a mailbox.
 pub const PULL_READY_LEN: usize = 104;

@@ -5,8 +5,8 @@
 //! The format is described for implementers in `docs/wire-format.md`; its constants are in
 //! [`layout`]. Nothing here looks into an upper-layer header.
 //!
-//! [`Wire`] is a channel's choice: with or without checksums, with heads that name both ends or short ones.
-//! [`encode`] and [`decode`] are for heads with names.
+//! [`Wire`] is a channel's choice: with or without checksums, with heads that name both ends or
+//! short ones. [`encode`] and [`decode`] are for heads with names.
 
 mod checksum;
 mod decode;

@@ -34,8 +34,8 @@ pub struct SimArgs {
     /// Whether everything that wraps begins just before it does; drawn from the seed if not given.
     #[arg(long, num_args = 0..=1, default_missing_value = "true")]
     wraps: Option<bool>,
-    /// Whether nodes pause, requests are kept, links of one's own fail, and every message is followed
-    /// from end to end.
+    /// Whether nodes pause, requests are kept, links of one's own fail, and every message is
+    /// followed from end to end.
     #[arg(long, num_args = 0..=1, default_missing_value = "true")]
     pauses: Option<bool>,
     /// Whether engines stop connections one by one, and some fail.

@@ -350,7 +350,8 @@ fn control_characters_of_a_name_are_shown_not_obeyed() {
     }
 }
 
-/// What the caller has closed is an error: nothing is stored under an OK, and nothing is thrown away.
+/// What the caller has closed is an error: nothing is stored under an OK, and nothing is thrown
+/// away.
 #[test]
 fn a_standard_stream_that_is_closed_is_an_error() {
     let place = Place::new("closed");

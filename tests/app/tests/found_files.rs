@@ -41,7 +41,8 @@ fn two_servers_on_one_directory_do_not_mix_files() {
     assert!(committed.is_err() || stored == b"AAAA", "reported OK, and holds {stored:?}");
 }
 
-/// `lnd node` started a second time by mistake must not throw away the drafts of the one that serves.
+/// `lnd node` started a second time by mistake must not throw away the drafts of the one that
+/// serves.
 #[test]
 fn a_second_start_that_fails_does_not_end_the_puts_of_the_first() {
     let dir = scratch("second");

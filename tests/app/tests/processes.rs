@@ -11,8 +11,8 @@ use place::{same, Place};
 
 /// A file large enough to be in the middle of for a while; smaller without optimisation.
 const BIG: usize = if cfg!(debug_assertions) { 96 << 20 } else { 1 << 30 };
-/// What the bound on a peer's death is made of here: the engines' retry bound and the drain bound, a
-/// second each; ten times that, on a machine that does nothing else.
+/// What the bound on a peer's death is made of here: the engines' retry bound and the drain bound,
+/// a second each; ten times that, on a machine that does nothing else.
 const BOUND_MS: f64 = 20_000.0;
 
 /// The line that a survivor prints once nothing is outstanding with a dead peer: how many transfers

@@ -10,7 +10,8 @@
 //! nothing reachable can panic (INV-10).
 //!
 //! To add a crate: a dependency, a module here, and one entry point for each public call. A seeded
-//! defect is built alone: what finds it looks at symbols and instructions, whatever stands beside them.
+//! defect is built alone: what finds it looks at symbols and instructions, whatever stands beside
+//! them.
 
 #![no_std]
 

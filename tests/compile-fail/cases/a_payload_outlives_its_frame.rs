@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! An inline payload is borrowed from the frame it came in (LU-7324, LU-4360: a message was read after
-//! it had been handed on).
+//! An inline payload is borrowed from the frame it came in (LU-7324, LU-4360: a message was read
+//! after it had been handed on).
 use lnd_core::driver::{Driver, Inbound, RxRequest};
 use lnd_core::id::LinkId;
 use lnd_core::message::{Envelope, Message};

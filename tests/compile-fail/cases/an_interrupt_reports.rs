@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What interrupts hold cannot report, post or submit (INV-13; LU-3008: a transmit was finished under
-//! the peer's lock; LU-19516: pools were destroyed in atomic context).
+//! What interrupts hold cannot report, post or submit (INV-13; LU-3008: a transmit was finished
+//! under the peer's lock; LU-19516: pools were destroyed in atomic context).
 use lnd_core::driver::{IrqHandle, Request};
 use lnd_core::time::Instant;
 

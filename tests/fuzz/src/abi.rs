@@ -173,10 +173,10 @@ struct World {
     promises: Promises,
 }
 
-/// R14, R65, INV-1, INV-10, INV-15: no call does more than return an error, whatever it is given and
-/// wherever it comes from; what was accepted is reported once, what was refused is not; the books are
-/// right after every call; the lock is free; a shutdown ends, and what has ended is no NI. Over a channel
-/// that loses nothing, what a sender is told was delivered is seen (S0-18).
+/// R14, R65, INV-1, INV-10, INV-15: no call does more than return an error, whatever it is given
+/// and wherever it comes from; what was accepted is reported once, what was refused is not; the
+/// books are right after every call; the lock is free; a shutdown ends, and what has ended is no
+/// NI. Over a channel that loses nothing, what a sender is told was delivered is seen (S0-18).
 pub fn abi(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let reliable = bool::arbitrary(&mut input).unwrap_or(false);

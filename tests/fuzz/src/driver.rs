@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A driver among byzantine peers: any message, any envelope, any cookie, at any time, while its own
-//! transfers, its links, its engine and its clock do anything.
+//! A driver among byzantine peers: any message, any envelope, any cookie, at any time, while its
+//! own transfers, its links, its engine and its clock do anything.
 
 use std::mem::MaybeUninit;
 

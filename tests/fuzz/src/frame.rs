@@ -62,8 +62,8 @@ pub fn frame(data: &[u8]) {
     assert!(decode(&frame, mode).is_err(), "a frame that was cut short");
 }
 
-/// The same of a frame with the short head, which has one form alone: what decodes encodes to the same
-/// bytes. The channel says who has sent it (R31).
+/// The same of a frame with the short head, which has one form alone: what decodes encodes to the
+/// same bytes. The channel says who has sent it (R31).
 fn short_frame(mut frame: Vec<u8>, wire: Wire) {
     let [from, to] = [1, 2].map(|raw| Nid::from_raw(raw).expect("not zero"));
     let sender = Sender::Known(from);

@@ -76,7 +76,8 @@ impl Ports for Mock {
     type Tracer = NoTrace;
 }
 
-/// The key of what is staged under a tag, on every node: that of another use of the slot is another one.
+/// The key of what is staged under a tag, on every node: that of another use of the slot is another
+/// one.
 pub fn key_of(tag: Tag) -> Key {
     let mut bytes = [0x6b; MAX_KEY];
     bytes[..8].copy_from_slice(&tag.to_cookie().to_be_bytes());
@@ -151,8 +152,8 @@ impl Engine for MockEngine {
         }
         hardware.asserted[self.link] = true;
         let link = LinkId::new(self.link)?;
-        // SAFETY: this engine moves nothing of its own, and the targets move nothing of a link that is
-        // vouched for.
+        // SAFETY: this engine moves nothing of its own, and the targets move nothing of a link that
+        // is vouched for.
         Some(unsafe { Quiesced::assert_stopped(link) })
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Health: any order of messages, evidence, actions, lives, maintenance and clocks, beside a naive book.
+//! Health: any order of messages, evidence, actions, lives, maintenance and clocks, beside a naive
+//! book.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::MaybeUninit;
@@ -82,9 +83,9 @@ struct Book {
     peer_nis: BTreeSet<PeerNiId>,
 }
 
-/// R44, R45, R47, R50, INV-9, INV-15: the audit holds after every step; what is on its way is counted
-/// right; no path is tried twice without a pause where classes ask for another one; no try begins after the deadline;
-/// no number is taken twice; nothing acts before it said so.
+/// R44, R45, R47, R50, INV-9, INV-15: the audit holds after every step; what is on its way is
+/// counted right; no path is tried twice without a pause where classes ask for another one; no try
+/// begins after the deadline; no number is taken twice; nothing acts before it said so.
 pub fn health(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok((lnet, limit)) = <(bool, bool)>::arbitrary(&mut input) else { return };

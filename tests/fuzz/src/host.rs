@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A host of one NI, for the target `abi`: memory, operations, and an engine that runs and stops and
-//! never moves a byte.
+//! A host of one NI, for the target `abi`: memory, operations, and an engine that runs and stops
+//! and never moves a byte.
 
 // What one callback is given is judged by one argument.
 #![allow(clippy::multiple_unsafe_ops_per_block)]
@@ -226,8 +226,8 @@ impl Host {
         }
     }
 
-    /// The NI, or what was one: its memory is there as long as the host is, so that every call with it
-    /// keeps the ABI's contract.
+    /// The NI, or what was one: its memory is there as long as the host is, so that every call with
+    /// it keeps the ABI's contract.
     pub fn ni(&self) -> *mut lnd_ni {
         self.ni.get()
     }
@@ -241,7 +241,8 @@ impl Host {
         let ring = &self.memory[1];
         let words = ring.layout.size() / 4 - self.registers.len();
         let at = self.registers.len() + usize::from(word) % words;
-        // SAFETY: within the ring's memory, which is aligned; an atomic is valid for every bit pattern.
+        // SAFETY: within the ring's memory, which is aligned; an atomic is valid for every bit
+        // pattern.
         let word = unsafe { &*ring.base.cast::<AtomicU32>().add(at) };
         word.store(value, Ordering::Relaxed);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The target `abi` on many random inputs, on any toolchain. In those that begin with an odd byte the
-//! channel loses nothing, and what is promised must be seen.
+//! The target `abi` on many random inputs, on any toolchain. In those that begin with an odd byte
+//! the channel loses nothing, and what is promised must be seen.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The device target on many random inputs: enough to find each defect that is seeded for it, on any
-//! toolchain.
+//! The device target on many random inputs: enough to find each defect that is seeded for it, on
+//! any toolchain.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

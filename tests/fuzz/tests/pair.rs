@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The target `pair` on many random inputs: enough to find each defect that is seeded for it, on any
-//! toolchain.
+//! The target `pair` on many random inputs: enough to find each defect that is seeded for it, on
+//! any toolchain.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-/// A sender whose short deadlines pass while the receiver's pulls wait: the receiver's own count bounds what
-/// it takes of one peer.
+/// A sender whose short deadlines pass while the receiver's pulls wait: the receiver's own count
+/// bounds what it takes of one peer.
 #[test]
 fn inv_12_no_peer_has_more_than_its_share() {
     lnd_fuzz::pair(include_bytes!("../corpus/pair/peer-without-a-cap.bin"));

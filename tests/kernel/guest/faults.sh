@@ -3,7 +3,8 @@
 # shellcheck shell=sh
 . ./lib.sh
 
-# An answer that found no way waits for one, for a moment: until its peer is down, or can be reached.
+# An answer that found no way waits for one, for a moment: until its peer is down, or can be
+# reached.
 nothing_waits() { [ -z "$(cat "$fabric"/node[01]/blocker)" ]; }
 
 traffic() {
@@ -29,8 +30,9 @@ job 10 put get count=20 workers=2 max=262144
 clean 40
 summary "after the link failure"
 
-# A device's registers read all ones, while it goes on moving bytes: its link is failed (6), and no proof is accepted.
-# The other link works. When the bus answers again, the device is stopped, and works again (1).
+# A device's registers read all ones, while it goes on moving bytes: its link is failed (6), and no
+# proof is accepted. The other link works. When the bus answers again, the device is stopped, and
+# works again (1).
 client reset
 client start put get workers=2 flight=8 max=262144
 until_so 10 traffic 50 || die "no traffic"

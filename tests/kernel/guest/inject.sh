@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# Loop: each call that may fail in the module's start, in decisions on requests and in the work that brings memory
-# fails once, in turn; the module ends in each way that it may. Nothing leaks, unload ends, and each exit path of the list in
-# ffi/kernel/faults.h was taken. The command line says how many links; lose=… is a seeded defect.
-# shellcheck shell=sh disable=SC2317 # called by until_so
+# Loop: each call that may fail in the module's start, in decisions on requests and in the work that
+# brings memory fails once, in turn; the module ends in each way that it may. Nothing leaks, unload
+# ends, and each exit path of the list in ffi/kernel/faults.h was taken. The command line says how
+# many links; lose=… is a seeded defect. shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 
 links=$(word links 1)
@@ -102,8 +102,9 @@ only() {
     printf %s "$2" >$parameters/fail_in
 }
 
-# memory_in THREADS SIZE COUNT: each of the first calls for memory in these threads fails once, in turn, while
-# messages of that size come: a spare message has 5, one of 60,000 bytes then has its vectors, 14 pages, its fragments.
+# memory_in THREADS SIZE COUNT: each of the first calls for memory in these threads fails once, in
+# turn, while messages of that size come: a spare message has 5, one of 60,000 bytes then has its
+# vectors, 14 pages, its fragments.
 memory_in() {
     only memory "$1"
     n=1
@@ -164,7 +165,8 @@ unload
 balanced unloaded
 say "INJECT unloaded without memory"
 
-# Unload while a request waits for memory: the work has brought a spare message for it, and then nothing any more.
+# Unload while a request waits for memory: the work has brought a spare message for it, and then
+# nothing any more.
 load nodes=2 links="$links" slots=32 window_mib=4
 echo Y >$parameters/starve
 hungry() { grep -q "peer's" "$fabric/node1/transfers"; }

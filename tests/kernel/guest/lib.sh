@@ -7,8 +7,8 @@ leaks=/sys/kernel/debug/kmemleak
 # What the test is at, for log.
 phase=job
 
-# Every limit is a multiple of it: what the checks of this kernel cost, 1 for the distribution's kernel; and how long
-# this machine took to start, 2 or 3 s on a host that has time for it.
+# Every limit is a multiple of it: what the checks of this kernel cost, 1 for the distribution's
+# kernel; and how long this machine took to start, 2 or 3 s on a host that has time for it.
 patience=$(sed -n 's/.*patience=\([0-9]*\).*/\1/p' /proc/cmdline)
 patience=${patience:-1}
 [ "$patience" -ge "${BOOTED:-0}" ] || patience=$BOOTED
@@ -64,8 +64,8 @@ control() { # NODE COMMAND
     echo "$*" >"$fabric/node$node/control" || die "node $node: $*"
 }
 
-# scan: what kmemleak takes for lost, into /leaks. Only the second scan finds that a block has not changed since
-# the one before it, and that the index has none of it.
+# scan: what kmemleak takes for lost, into /leaks. Only the second scan finds that a block has not
+# changed since the one before it, and that the index has none of it.
 scan() {
     for _ in 1 2; do
         echo scan >$leaks || die "kmemleak does not scan"
@@ -121,7 +121,8 @@ link_is() {
     [ "$(value "$fabric/node$1/stats" "link$2_state")" = "$3" ]
 }
 
-# heard NODE OTHER, lost NODE OTHER: does a node of ours take another one for alive? (Its NID is one more.)
+# heard NODE OTHER, lost NODE OTHER: does a node of ours take another one for alive? (Its NID is one
+# more.)
 heard() {
     grep -q "^$(($2 + 1)) state 2" "$fabric/node$1/peers"
 }
@@ -130,7 +131,8 @@ lost() {
     ! heard "$1" "$2"
 }
 
-# revived NODE: the other two of three nodes have noticed that it is back: they refuse nothing to it.
+# revived NODE: the other two of three nodes have noticed that it is back: they refuse nothing to
+# it.
 revived() {
     for other in 0 1 2; do
         [ $other = "$1" ] || ! grep -q "^$(($1 + 1)) state 3" "$fabric/node$other/peers" || return 1
@@ -142,8 +144,8 @@ given_up() {
     [ "$(of refused)" -ge 1 ] || [ "$(of error)" -ge 1 ]
 }
 
-# Everything that was accepted has ended once; nothing arrived wrong; nothing was touched that engines
-# may not touch; no caller broke a rule of the library.
+# Everything that was accepted has ended once; nothing arrived wrong; nothing was touched that
+# engines may not touch; no caller broke a rule of the library.
 sound() {
     # lockdep gives up after its first report, or when its tables are full.
     [ ! -e /proc/lockdep_stats ] || grep -q 'debug_locks: *1' /proc/lockdep_stats || die "lockdep has given up"
@@ -166,9 +168,9 @@ clean() {
     [ "$(of verified)" -ge "$1" ] || die "only $(of verified) payloads verified"
 }
 
-# part COUNT NODE: before this machine leaves. It has been asked COUNT times, and has ended all that it was asked
-# and all that it has asked for: it says so, by one more PUT. NODE may still wait for the end of what it has asked
-# for, until it says the same, or has left, which it does only then.
+# part COUNT NODE: before this machine leaves. It has been asked COUNT times, and has ended all that
+# it was asked and all that it has asked for: it says so, by one more PUT. NODE may still wait for
+# the end of what it has asked for, until it says the same, or has left, which it does only then.
 part() {
     client start put count=1 max=64 to="$2"
     told=$(($1 + 1))
@@ -179,7 +181,8 @@ parted() {
     [ "$(of requested)" -ge "$told" ] || ! there "$1"
 }
 
-# busy NODE COUNT: a node of ours has sent as many messages, has been asked, and its engines have worked.
+# busy NODE COUNT: a node of ours has sent as many messages, has been asked, and its engines have
+# worked.
 busy() {
     stats=$fabric/node$1/stats
     [ "$(value "$stats" accepted)" -ge "$2" ] || die "node $1 has sent only $(value "$stats" accepted) messages"
@@ -196,8 +199,9 @@ word() {
     echo "${found:-$2}"
 }
 
-# log: what the kernel has said since the last time, into /log. The exit paths that were taken go to /taken, "PATH
-# WHERE" a line (ffi/kernel/faults.h); phase says where what no thread of the module's does lies.
+# log: what the kernel has said since the last time, into /log. The exit paths that were taken go to
+# /taken, "PATH WHERE" a line (ffi/kernel/faults.h); phase says where what no thread of the module's
+# does lies.
 log() {
     dmesg -r -c >/log
     sed -n -e 's/.*on request: \([a-z_]*\) fails in \(.*\)$/\1 \2/p' \

@@ -11,7 +11,8 @@ for node in 0 1 2 3; do
     busy "$node" 60
 done
 
-# A back-trace out of an operation of the library's goes through the library to where the thread began.
+# A back-trace out of an operation of the library's goes through the library to where the thread
+# began.
 trace=/sys/kernel/debug/tracing
 echo stacktrace:1 >$trace/events/lnd_soft/lnd_soft/trigger || die "no tracepoint"
 job 10 put count=1 max=4096

@@ -4,8 +4,8 @@
 //! Protocol: any context changes something (a gate), then ors its bit into the word and wakes the
 //! owner; the owner takes all bits at once, then looks.
 //!
-//! Property: no bit is lost, none comes twice, and the thread that takes a bit sees what was changed before
-//! it was set.
+//! Property: no bit is lost, none comes twice, and the thread that takes a bit sees what was
+//! changed before it was set.
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The completed list: pushes against take-all, and a walk against the slot's next use (INV-1).
 //!
-//! Protocol: the context that is told to finalize pushes the slot, by compare-and-swap, in any context; the
-//! one thread that reports swaps the whole list out and walks it, oldest first. Tokens are made
-//! only by an applied step, so the pushes here are last completions.
+//! Protocol: the context that is told to finalize pushes the slot, by compare-and-swap, in any
+//! context; the one thread that reports swaps the whole list out and walks it, oldest first. Tokens
+//! are made only by an applied step, so the pushes here are last completions.
 //!
 //! Property: nothing is lost, nothing comes twice, what one context has finished comes in order
 //! (R9), and what it wrote before is visible to the one who reports. A slot may be released and

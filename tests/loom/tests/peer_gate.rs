@@ -4,9 +4,10 @@
 //! Protocol: state, admission and life of a peer lie in one word; any context changes its part of
 //! it by compare-and-swap.
 //!
-//! Property: no change is lost, and each context learns what its own change replaced. A change by the
-//! id of a peer that was forgotten never meets the next peer in its place (R14). A gate is on the list of
-//! those with an undelivered hello at most once, and the hello noted last is heard of (LU-14536).
+//! Property: no change is lost, and each context learns what its own change replaced. A change by
+//! the id of a peer that was forgotten never meets the next peer in its place (R14). A gate is on
+//! the list of those with an undelivered hello at most once, and the hello noted last is heard of
+//! (LU-14536).
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

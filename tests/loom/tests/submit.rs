@@ -5,9 +5,9 @@
 //! `CPU`, hands out, and pays `CPU` last. A completion may arrive in another context at any moment
 //! after that, before the submitter's call has returned.
 //!
-//! Property: exactly one finalize, by whichever of them pays last; and the one that finalizes sees what
-//! each of them wrote before it paid, though nothing but the transfer word and the completed list
-//! passes between them.
+//! Property: exactly one finalize, by whichever of them pays last; and the one that finalizes sees
+//! what each of them wrote before it paid, though nothing but the transfer word and the completed
+//! list passes between them.
 //!
 //! The completions are untrusted: they may even come before the publication. Such a one is stale,
 //! touches nothing, and is delivered again later.

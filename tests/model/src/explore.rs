@@ -10,9 +10,9 @@ use crate::facts::Case;
 use crate::model::{Pair, Seen};
 use crate::setup::Setup;
 
-/// Explores every run of `setup` and demands that no rule is ever broken, that every case of `cases`
-/// occurs, and that there are `states` different states: a number that changes shows that what is
-/// explored has changed. Prints one line.
+/// Explores every run of `setup` and demands that no rule is ever broken, that every case of
+/// `cases` occurs, and that there are `states` different states: a number that changes shows that
+/// what is explored has changed. Prints one line.
 ///
 /// # Panics
 /// With the shortest run that breaks a rule, with the cases that did not occur, or with the number

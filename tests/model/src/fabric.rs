@@ -166,8 +166,8 @@ impl Fabric {
         (fits && device.moves()).then_some(staged)
     }
 
-    /// Staged memory is asked for that must not be while it may be pulled: the other engine has no pull of it that
-    /// has not ended, and gets none.
+    /// Staged memory is asked for that must not be while it may be pulled: the other engine has no
+    /// pull of it that has not ended, and gets none.
     pub fn take_back(&mut self, node: usize, tag: Tag) {
         let other = &self.places[1 - node].device;
         let pulls = |p: &Posted| p.source == Some(tag) && p.done.is_none();
@@ -244,8 +244,8 @@ impl Fabric {
         self.demand(first, "one message is seen twice (INV-6)");
     }
 
-    /// What was promised was seen, or the life that it was sent to is over. The promise of a life that
-    /// ended without a goodbye is nothing. Asked when nothing moves.
+    /// What was promised was seen, or the life that it was sent to is over. The promise of a life
+    /// that ended without a goodbye is nothing. Asked when nothing moves.
     pub fn check_promises(&mut self) {
         let broken =
             self.promised.iter().filter(|message| !self.seen.contains(*message)).any(|it| {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Every run of small worlds (INV-1 to INV-12, INV-15, R73). The README says which rules are checked.
+//! Every run of small worlds (INV-1 to INV-12, INV-15, R73). The README says which rules are
+//! checked.
 //!
-//! The last argument of each is the number of states that there are. If it changes, what the drivers
-//! do has changed: look at why, then take the new number over.
+//! The last argument of each is the number of states that there are. If it changes, what the
+//! drivers do has changed: look at why, then take the new number over.
 #![cfg(not(debug_assertions))] // Ten times slower without optimisation.
 
 use lnd_core::driver::Kind::{Get, Put};
@@ -231,8 +232,8 @@ fn get_against_refusal_delay_and_a_broken_engine() {
     explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 3_389);
 }
 
-/// Two small messages over one credit to a node that does not run for any time, and that keeps what it
-/// was asked: what is promised is seen (S0-18, R41).
+/// Two small messages over one credit to a node that does not run for any time, and that keeps what
+/// it was asked: what is promised is seen (S0-18, R41).
 #[test]
 fn r41_small_puts_to_a_node_that_pauses() {
     let faults = Faults { pause: [0, 1], put_off: 1, ..NONE };
@@ -289,7 +290,8 @@ fn s0_18_a_small_put_without_a_slot_beside_a_large_one_against_link_down() {
     explore(setup, &[OK, ERROR], 3_451);
 }
 
-/// Engines that do not recall: staged memory comes back by the word of its puller, its goodbye, or a stop.
+/// Engines that do not recall: staged memory comes back by the word of its puller, its goodbye, or
+/// a stop.
 fn cancel_first(name: &'static str, faults: Faults) -> Setup {
     Setup { connects: true, safe_invalidate: false, ..Setup::new(name) }.with(faults)
 }
@@ -347,7 +349,8 @@ fn put_and_get_that_cross_and_are_withdrawn_without_invalidates() {
     explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 134_726);
 }
 
-/// Two puts by one slot over one pull: what waits is called off, and an answer is of one use of a slot.
+/// Two puts by one slot over one pull: what waits is called off, and an answer is of one use of a
+/// slot.
 #[test]
 fn r14_two_uses_of_one_slot_that_are_withdrawn_without_invalidates() {
     let faults = Faults { withdrawn: [2, 0], lost: 1, ..NONE };

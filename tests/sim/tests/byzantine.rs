@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A byzantine node among honest ones, and worlds in which everything wraps: what the honest ones have
-//! with each other keeps every rule, and both find the defects that only they can find.
+//! A byzantine node among honest ones, and worlds in which everything wraps: what the honest ones
+//! have with each other keeps every rule, and both find the defects that only they can find.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use lnd_core::counters::Counter;
@@ -113,8 +113,8 @@ fn the_same_byzantine_node_is_the_same_run() {
 
 #[test]
 fn what_a_byzantine_node_breaks_shrinks_to_how_it_breaks_it() {
-    // A host that takes every frame for what it says it is. Correct nodes do not notice, whatever is
-    // done to their messages.
+    // A host that takes every frame for what it says it is. Correct nodes do not notice, whatever
+    // is done to their messages.
     let plan = "[messages]\nduplicate = 9000\ndelay = 9000\ndelay_us = 100\n\
         [engine]\ntwice = 7000\nsmall_chunk = 5000\n\
         [byzantine]\nnode = 2\nanswers = 500000\nnoise = 50\nspoilt = 50\nforged = 200\n\
@@ -147,7 +147,8 @@ fn what_a_byzantine_node_breaks_shrinks_to_how_it_breaks_it() {
 
 #[test]
 fn none_speaks_for_another() {
-    // LU-16213, R31: a greeting or a goodbye in another's name would end what two honest nodes have.
+    // LU-16213, R31: a greeting or a goodbye in another's name would end what two honest nodes
+    // have.
     let plan = "[byzantine]\nnode = 0\nanswers = 900000\nforged = 800\nspoilt = 200\n";
     let totals = all_pass(1..=6, |seed| three(seed, plan));
     assert!(totals.refused.of(DecodeError::Sender) > 100, "{:?}", totals.refused);

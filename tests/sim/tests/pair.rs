@@ -66,8 +66,8 @@ fn every_size_crosses_by_put_and_comes_back_by_get() {
     assert_eq!(violations.load(lnd_core::sync::Ordering::Relaxed), 0);
 }
 
-/// A link that has lost its clock is out of service at once: not only when a transfer has waited on it
-/// for its whole time. It comes back with its clock.
+/// A link that has lost its clock is out of service at once: not only when a transfer has waited on
+/// it for its whole time. It comes back with its clock.
 #[test]
 fn a_link_that_is_pulled_is_out_of_service_before_anything_waits_for_it() {
     let shape = Shape::new(2, 2, 64, 64 << 20);

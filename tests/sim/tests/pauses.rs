@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Hosts that pause, keep requests, lose their links and read all ones. Where the channel loses nothing,
-//! what a sender is told was delivered must be seen (S0-18). The seeds are worlds that show a defect of
-//! sessions, credits or deadlines if one is there (`tests/defects/list`).
+//! Hosts that pause, keep requests, lose their links and read all ones. Where the channel loses
+//! nothing, what a sender is told was delivered must be seen (S0-18). The seeds are worlds that
+//! show a defect of sessions, credits or deadlines if one is there (`tests/defects/list`).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use lnd_sim::world::{run, Options};

@@ -109,8 +109,8 @@ fn every_shipped_plan_runs() {
     }
 }
 
-/// Connections of two nodes fail under traffic. What they were moving ends; what goes between any others
-/// ends well, which the run itself checks, and there is enough of it.
+/// Connections of two nodes fail under traffic. What they were moving ends; what goes between any
+/// others ends well, which the run itself checks, and there is enough of it.
 #[test]
 fn connections_that_fail_cost_the_links_other_peers_nothing() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("plans/connections.toml");

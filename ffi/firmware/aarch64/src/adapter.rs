@@ -16,11 +16,11 @@
 //! | completion at both ends | the puller's interrupt reports on both rings (S3-4) |
 //!
 //! The device cannot invalidate a moving transfer, so it never moves more than a piece without a
-//! pause. At the pause the adapter checks whether either side has invalidated the transfer, and then
-//! stops the channel. An invalidated descriptor comes back after one piece at most, with an error
-//! and `Touched`, or with its real end if that was the last piece (S0-16). STOPPED is shown when the
-//! device's own status register shows disabled and no other channel has a claim on this node's
-//! memory (INV-3).
+//! pause. At the pause the adapter checks whether either side has invalidated the transfer, and
+//! then stops the channel. An invalidated descriptor comes back after one piece at most, with an
+//! error and `Touched`, or with its real end if that was the last piece (S0-16). STOPPED is shown
+//! when the device's own status register shows disabled and no other channel has a claim on this
+//! node's memory (INV-3).
 //!
 //! A piece is 4 KiB, or a sixteenth of the transfer: that bounds how long an invalidation or a stop
 //! waits. A channel that hangs within a piece never shows disabled. Then there is no proof, and no

@@ -34,7 +34,8 @@ fn what_was_staged_for_a_peer_that_has_said_goodbye_comes_back_at_once() {
     assert_eq!(w.count(0, Counter::DrainBoundHit), 0);
 }
 
-/// An engine that cannot tell whether it was read says that it may have been. Its puller knows better.
+/// An engine that cannot tell whether it was read says that it may have been. Its puller knows
+/// better.
 #[test]
 fn s0_17_what_its_puller_never_began_is_not_delivered_whatever_the_engine_says() {
     type Prepare = fn(&mut World);
@@ -99,8 +100,8 @@ fn what_the_channel_has_not_taken_comes_back_at_once() {
     w.assert_drained();
 }
 
-/// A late hello of a former incarnation was taken for a while. What the present one asks for is under way all the
-/// same.
+/// A late hello of a former incarnation was taken for a while. What the present one asks for is
+/// under way all the same.
 #[test]
 fn a_pull_is_found_by_whom_its_peer_was_taken_for_meanwhile() {
     for kind in [Kind::Put, Kind::Get] {
@@ -184,8 +185,8 @@ fn r31_cancels_of_what_is_not_there_change_nothing() {
     assert_goes_on(&mut w);
 }
 
-/// What a channel still holds of a former session: its sender may have been promised that it is not pulled, and of
-/// that nothing is known any more.
+/// What a channel still holds of a former session: its sender may have been promised that it is not
+/// pulled, and of that nothing is known any more.
 #[test]
 fn a_put_of_a_former_session_is_refused_where_it_may_have_been_called_off() {
     let mut w = met();
@@ -222,7 +223,8 @@ fn a_put_of_a_former_session_is_refused_where_it_may_have_been_called_off() {
     w.assert_drained();
 }
 
-/// The word of a pull that has failed waits for a way. A CANCEL that comes first is not told that nothing was pulled.
+/// The word of a pull that has failed waits for a way. A CANCEL that comes first is not told that
+/// nothing was pulled.
 #[test]
 fn a_cancel_of_a_pull_whose_end_waits_to_be_said_is_told_that_it_has_ended() {
     let mut w = met();

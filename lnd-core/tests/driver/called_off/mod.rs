@@ -2,8 +2,9 @@
 //! Engines that must not take staged memory back while it may be pulled: CANCEL goes first
 //! (docs/decisions/0029-cancel.md).
 //!
-//! The devices are the oracle: one that is asked for staged memory looks for pulls of it at all others, and one
-//! that is given a pull looks whether its source was taken back before (`Fabric::assert_not_pulled`).
+//! The devices are the oracle: one that is asked for staged memory looks for pulls of it at all
+//! others, and one that is given a pull looks whether its source was taken back before
+//! (`Fabric::assert_not_pulled`).
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;

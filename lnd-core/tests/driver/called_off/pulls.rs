@@ -12,7 +12,8 @@ use crate::driver::node::{Decision, Order};
 
 use super::{assert_goes_on, end, invalidating, met, met_with, small, withdraw, Built, USUAL};
 
-/// The upper layer has the request and has not decided: it is over, and what it decides comes too late.
+/// The upper layer has the request and has not decided: it is over, and what it decides comes too
+/// late.
 #[test]
 fn a_request_that_the_upper_layer_keeps_is_not_begun() {
     let mut w = met();

@@ -50,7 +50,8 @@ fn a_cancel_that_overtakes_its_request_is_answered_and_the_request_never_taken()
     }
 }
 
-/// The channel loses CANCELs and answers: it is said again, less often than a hello, and answered again.
+/// The channel loses CANCELs and answers: it is said again, less often than a hello, and answered
+/// again.
 #[test]
 fn a_cancel_is_said_again_within_the_bound_and_answered_again() {
     let mut w = met_with(Built { reliable: false, ..USUAL }, small());
@@ -82,8 +83,8 @@ fn a_cancel_is_said_again_within_the_bound_and_answered_again() {
     assert_goes_on(&mut w);
 }
 
-/// Said again until the bound is over, and no more: then the smallest domain is stopped, and its stop gives the
-/// memory back. Nothing is asked for before.
+/// Said again until the bound is over, and no more: then the smallest domain is stopped, and its
+/// stop gives the memory back. Nothing is asked for before.
 #[test]
 fn s0_9_a_puller_that_does_not_answer_costs_its_connection() {
     for connects in [true, false] {
@@ -124,7 +125,8 @@ fn s0_9_a_puller_that_does_not_answer_costs_its_connection() {
     }
 }
 
-/// Where hellos are said often CANCEL is said sixteen times, and the bound is the same to the nanosecond.
+/// Where hellos are said often CANCEL is said sixteen times, and the bound is the same to the
+/// nanosecond.
 #[test]
 fn a_cancel_is_said_sixteen_times_at_most() {
     for odd in [0, 1, 15] {

@@ -143,8 +143,8 @@ impl World<'_> {
         returned
     }
 
-    /// What was posted here is of a former incarnation: no driver asks for it, and no engine may touch
-    /// it.
+    /// What was posted here is of a former incarnation: no driver asks for it, and no engine may
+    /// touch it.
     pub fn forget(&mut self, at: At) {
         let plant = self.plant;
         self.live.retain(|(place, _), fragments| {

@@ -13,12 +13,13 @@ use lnd_core::message::{Envelope, Message, PullReady, MAX_HEADER};
 /// Bytes of what follows the head in the same line of a mailbox.
 const FIRST: usize = FIRST_LINE - HEAD_LEN;
 
-/// From so many bytes behind these on a header is copied as its first `LONG` and its last `TAIL` bytes.
+/// From so many bytes behind these on a header is copied as its first `LONG` and its last `TAIL`
+/// bytes.
 const LONG: usize = 64 - FIRST;
 const TAIL: usize = MAX_HEADER - FIRST - LONG;
 
-/// Whether a message of a channel with short heads has one. The others are sent before the two ends have
-/// agreed on anything, or when the sender ends.
+/// Whether a message of a channel with short heads has one. The others are sent before the two ends
+/// have agreed on anything, or when the sender ends.
 pub const fn is_short(message: &Message<'_>) -> bool {
     !matches!(message, Message::Hello(_) | Message::HelloAck(_) | Message::Close)
 }
@@ -238,11 +239,11 @@ pub fn fill(
     sign(frame, sum)
 }
 
-/// Writes an IMMEDIATE to a frame of [its length](inline_len). `gather` writes the payload; `Ok(false)`:
-/// it did not, and the frame may not be sent.
+/// Writes an IMMEDIATE to a frame of [its length](inline_len). `gather` writes the payload;
+/// `Ok(false)`: it did not, and the frame may not be sent.
 ///
-/// The first line of a mailbox's slot is written last. Its reader polls that line, and would take it away
-/// from a writer that is not done with it.
+/// The first line of a mailbox's slot is written last. Its reader polls that line, and would take
+/// it away from a writer that is not done with it.
 ///
 /// # Errors
 /// As [`encode`].
@@ -307,8 +308,8 @@ fn write_keyed<const TAGS: usize>(
     Ok(())
 }
 
-/// Copies a header. One of LNet's, of 64 bytes or more, takes copies of constant lengths, of which two overlap. What
-/// lies in the first line is copied last.
+/// Copies a header. One of LNet's, of 64 bytes or more, takes copies of constant lengths, of which
+/// two overlap. What lies in the first line is copied last.
 #[inline(always)]
 fn put_header(place: &mut [u8], header: &[u8]) {
     let whole = (place.split_first_chunk_mut::<FIRST>(), header.split_first_chunk::<FIRST>());

@@ -29,8 +29,8 @@ const LEFT_OUT: [&str; 2] = ["target", ".git"];
 /// Asked between pieces of what is done before the traffic begins: an error ends it.
 pub type GoOn<'a> = &'a dyn Fn() -> io::Result<()>;
 
-/// Every regular file below `dir`, in order of names; links are not followed. `go_on` is asked before
-/// each entry.
+/// Every regular file below `dir`, in order of names; links are not followed. `go_on` is asked
+/// before each entry.
 ///
 /// # Errors
 /// A directory cannot be read, or `go_on` says so.
@@ -65,11 +65,12 @@ const PREFIX: &str = "lnd-demo-";
 const MARGIN: u64 = 64 << 20;
 
 impl Generated {
-    /// Makes an empty directory below `place`, which is there, and removes those of processes that were
-    /// killed.
+    /// Makes an empty directory below `place`, which is there, and removes those of processes that
+    /// were killed.
     ///
     /// # Errors
-    /// The directory cannot be made, its file system has no room for `total` bytes, or `go_on` says so.
+    /// The directory cannot be made, its file system has no room for `total` bytes, or `go_on` says
+    /// so.
     pub fn begin(place: &Path, total: u64, go_on: GoOn<'_>) -> io::Result<Self> {
         remove_leftovers(place, go_on)?;
         if let Some(free) = free_bytes(&File::open(place)?)? {
@@ -90,8 +91,8 @@ impl Generated {
         &self.dir
     }
 
-    /// Writes files of `total` bytes, the same every time: sizes from one byte up, most of the bytes in
-    /// large files. `go_on` is asked between pieces.
+    /// Writes files of `total` bytes, the same every time: sizes from one byte up, most of the
+    /// bytes in large files. `go_on` is asked between pieces.
     ///
     /// # Errors
     /// Files cannot be written, or `go_on` says so.
@@ -151,8 +152,8 @@ fn write_noise(path: &Path, size: u64, rng: &mut Rng, go_on: GoOn<'_>) -> io::Re
     Ok(())
 }
 
-/// Gives every file its name at the server and the size of its messages: from one byte to 4 MiB. A file
-/// whose own name no server takes, or that is no text, gets a number instead.
+/// Gives every file its name at the server and the size of its messages: from one byte to 4 MiB. A
+/// file whose own name no server takes, or that is no text, gets a number instead.
 pub fn items(root: &str, base: &Path, paths: &[PathBuf], rng: &mut Rng) -> Vec<Item> {
     let mut items = Vec::new();
     for (number, path) in paths.iter().enumerate() {

@@ -2,8 +2,8 @@
 //! The demonstration: two nodes with two links each, threads in real time. Every file goes A→B by
 //! PUT, comes back by GET, and is compared; meanwhile a link fails and a node dies and is reborn.
 //!
-//! `script.rs` is the script, `incarnation.rs` one life of a node, `files.rs` what is sent, `report.rs` what
-//! is told at the end.
+//! `script.rs` is the script, `incarnation.rs` one life of a node, `files.rs` what is sent,
+//! `report.rs` what is told at the end.
 
 mod files;
 mod incarnation;
@@ -23,8 +23,8 @@ pub struct Options {
     pub dir: PathBuf,
     /// Bytes of the generated set beside it.
     pub generated: u64,
-    /// Below which directory the generated set lies while the run lasts; `None`: the build folder if
-    /// there is one, else that for temporary files.
+    /// Below which directory the generated set lies while the run lasts; `None`: the build folder
+    /// if there is one, else that for temporary files.
     pub scratch: Option<PathBuf>,
     /// Whether links fail and nodes die.
     pub failures: bool,

@@ -369,7 +369,8 @@ fn client_part(pairs: Vec<(Job, Job)>) -> Part {
             let mut config = ClientConfig::new(u64::from(random_word()));
             (config.timeout, config.longest_pause) = (Span::from_secs(15), Span::from_millis(200));
             config.max_records = 1 << 20;
-            // Together fewer than the driver sends to a peer at a time: none waits for those before it.
+            // Together fewer than the driver sends to a peer at a time: none waits for those before
+            // it.
             config.max_chunks = Chunks { small: 3, large: 3 };
             match FileClient::new(config, Pages::new(0, WINDOW), &mut station.node.lnet) {
                 Ok(client) => client,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A sink that is written by a thread of its own, so that the node's thread goes on with its messages
-//! while the file system works.
+//! A sink that is written by a thread of its own, so that the node's thread goes on with its
+//! messages while the file system works.
 
 use std::io;
 use std::sync::mpsc::{sync_channel, Receiver, SendError, SyncSender};

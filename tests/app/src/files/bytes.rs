@@ -2,8 +2,8 @@
 //! Bytes that others may change at any time, by where they lie in this process: payload memory that
 //! engines write, and mapped files.
 //!
-//! There is never a reference to them. They are copied, here or by the kernel, and what was copied is
-//! what counts.
+//! There is never a reference to them. They are copied, here or by the kernel, and what was copied
+//! is what counts.
 
 use std::fs::File;
 use std::io;
@@ -52,8 +52,8 @@ impl<'m> Bytes<'m> {
     /// Copies the bytes behind `offset` out, as many as there are room for. Returns how many.
     pub fn copy_to(&self, offset: usize, into: &mut [u8]) -> usize {
         let count = into.len().min(self.length.saturating_sub(offset));
-        // SAFETY: so many bytes may be read there (contract of `new`), and as many written: `into` is
-        // ours alone, and if it lies in the same memory the copy minds that.
+        // SAFETY: so many bytes may be read there (contract of `new`), and as many written: `into`
+        // is ours alone, and if it lies in the same memory the copy minds that.
         unsafe { ptr::copy(self.at(offset), into.as_mut_ptr(), count) };
         count
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A checksum for files and messages: XXH3 with 64 bits and seed zero, made from a stream of pieces.
-//! It guards against accidents, not against an attacker.
+//! A checksum for files and messages: XXH3 with 64 bits and seed zero, made from a stream of
+//! pieces. It guards against accidents, not against an attacker.
 
 use std::fmt;
 use std::hash::Hasher;

@@ -22,9 +22,9 @@ pub trait Source: Send {
 }
 
 /// What a GET writes, from the front to the end. A part that has proven wrong, or whose server was
-/// lost, is written again from an earlier offset; if the file changes at the server on the way, from
-/// the front. All has been verified when [`finish`](Self::finish) is called, and nothing is meant for
-/// others before.
+/// lost, is written again from an earlier offset; if the file changes at the server on the way,
+/// from the front. All has been verified when [`finish`](Self::finish) is called, and nothing is
+/// meant for others before.
 pub trait Sink: Send {
     /// Writes a part. What was written at its offset and behind it before is void.
     ///
@@ -132,8 +132,8 @@ impl Sink for SharedSink {
 }
 
 /// A file to be received: written beside its place under a name of its own, and renamed at the end.
-/// Dropped before, it leaves nothing. What a process leaves that is killed is removed by the next one
-/// that begins a file in the same directory.
+/// Dropped before, it leaves nothing. What a process leaves that is killed is removed by the next
+/// one that begins a file in the same directory.
 #[derive(Debug)]
 pub struct FileSink {
     file: File,

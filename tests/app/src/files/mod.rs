@@ -17,15 +17,15 @@
 //! in the same order give the same answers. Both ends share a node with other users of its layer:
 //! what is not theirs they hand back from `on_event`.
 //!
-//! - **Everything may be lost, at any time, even a server's memory.** Every operation of a client is
-//!   tried again, with growing pauses, until the job's deadline. Chunks may come twice (each has its
-//!   place), calls too (each has its xid). A server that has been reborn does not know the ids of its
-//!   former life and says so; the client begins the file anew.
+//! - **Everything may be lost, at any time, even a server's memory.** Every operation of a client
+//!   is tried again, with growing pauses, until the job's deadline. Chunks may come twice (each has
+//!   its place), calls too (each has its xid). A server that has been reborn does not know the ids
+//!   of its former life and says so; the client begins the file anew.
 //! - **Nothing is trusted.** A file is what its checksum says, from end to end: the server reads
 //!   back what it has stored before it commits, the client checks every window, and its sink makes
 //!   nothing known before all have been checked. Messages carry a checksum of their own.
-//! - **Nothing is unbounded** (INV-14): files open, windows, answers, operations and memory have limits
-//!   at both ends, and what is not touched is forgotten.
+//! - **Nothing is unbounded** (INV-14): files open, windows, answers, operations and memory have
+//!   limits at both ends, and what is not touched is forgotten.
 //! - **Memory** ([`Buffer`]) is given back when the layer says so and never before (INV-2).
 
 mod behind;
@@ -67,7 +67,8 @@ use lnd_sim::lnet::Lnet;
 pub const PORTAL_CALL: u32 = 20;
 /// Answers to a client. Match bits: the xid of the call; zero: a notice.
 pub const PORTAL_ANSWER: u32 = 21;
-/// Chunks of files being written. Match bits: [`window_bits`]; the user's word is the server's life.
+/// Chunks of files being written. Match bits: [`window_bits`]; the user's word is the server's
+/// life.
 pub const PORTAL_CHUNK: u32 = 22;
 /// Windows of files being read. Match bits: [`window_bits`]; the offset is within the window.
 pub const PORTAL_WINDOW: u32 = 23;

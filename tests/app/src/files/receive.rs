@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Memory for messages that come unasked: request buffers, as LNet's users keep them attached.
 //!
-//! Each buffer takes messages one behind the other until the longest would not fit any more. Then the
-//! layer unlinks it, and when its last message has ended it is attached again.
+//! Each buffer takes messages one behind the other until the longest would not fit any more. Then
+//! the layer unlinks it, and when its last message has ended it is attached again.
 
 use lnd_sim::lnet::{Lnet, Match, Md, MeHandle};
 

@@ -38,8 +38,8 @@ impl Drop for Bench {
     }
 }
 
-/// Measures `runs` times how long `cp`, `lnd put` and `lnd get` of one file take, in a directory below
-/// `place`.
+/// Measures `runs` times how long `cp`, `lnd put` and `lnd get` of one file take, in a directory
+/// below `place`.
 ///
 /// # Errors
 /// There is no room, a command fails, or a file does not come back as it was.

@@ -69,8 +69,8 @@ pub trait Actor {
     fn end(&mut self, now: Instant, station: &mut Station<'_>);
 }
 
-/// Joins, lets the actor act until it is done, and leaves in good order. If the actor does not begin, a
-/// fabric that was made for it is removed again.
+/// Joins, lets the actor act until it is done, and leaves in good order. If the actor does not
+/// begin, a fabric that was made for it is removed again.
 ///
 /// # Errors
 /// The fabric refuses, or the node does not come to its end.

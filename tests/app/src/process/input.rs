@@ -48,8 +48,9 @@ pub(super) fn source(path: &Path) -> Result<FileSource, Broken> {
     Ok(FileSource::of(file).map_err(named)?)
 }
 
-/// A standard stream that the caller has closed is an error, not an empty file. Rust's runtime opens
-/// `/dev/null` in its place, for reading and writing; a user who means that device opens it for one of them.
+/// A standard stream that the caller has closed is an error, not an empty file. Rust's runtime
+/// opens `/dev/null` in its place, for reading and writing; a user who means that device opens it
+/// for one of them.
 fn refuse_closed(stream: &impl AsRawFd, name: &str) -> Result<(), Broken> {
     let null = fs::metadata("/dev/null")?.rdev();
     // SAFETY: asks for the flags of a descriptor that is open.

@@ -11,7 +11,8 @@ static MAPPED: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 /// What is said when it is cut.
 static CUT: OnceLock<String> = OnceLock::new();
 
-/// From now on SIGINT, SIGTERM and SIGHUP ask for an end in good order; a second one is obeyed at once.
+/// From now on SIGINT, SIGTERM and SIGHUP ask for an end in good order; a second one is obeyed at
+/// once.
 pub fn catch() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler uses an atomic and `_exit`, which are allowed in a signal handler.

@@ -179,8 +179,8 @@ impl Running {
         ended.unwrap()
     }
 
-    /// Waits for something that this process brings about, as its log shows it. Fails at once if the
-    /// process has ended without.
+    /// Waits for something that this process brings about, as its log shows it. Fails at once if
+    /// the process has ended without.
     pub fn wait_until(&mut self, what: &str, mut done: impl FnMut(&str) -> bool) -> Pace {
         wait_until(what, || {
             let ended = self.child.try_wait().unwrap();
@@ -201,7 +201,8 @@ impl Drop for Running {
     }
 }
 
-/// How fast this machine is now, by the naps of a waiting thread: 1 if each was as long as it should.
+/// How fast this machine is now, by the naps of a waiting thread: 1 if each was as long as it
+/// should.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace(f64);
 
@@ -217,8 +218,8 @@ const NAP: Duration = Duration::from_millis(5);
 /// Looks before a wait has failed: two minutes of naps, and longer where naps are.
 const LOOKS: u32 = 24_000;
 
-/// Waits. The bound is in naps of this thread, not in time: they are late on a machine that does other
-/// things as well.
+/// Waits. The bound is in naps of this thread, not in time: they are late on a machine that does
+/// other things as well.
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) -> Pace {
     let begin = Instant::now();
     for looks in 1..=LOOKS {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The world whose channel loses nothing and in which nothing is forged: what senders were told, and
-//! what the upper layers have seen.
+//! The world whose channel loses nothing and in which nothing is forged: what senders were told,
+//! and what the upper layers have seen.
 
 use std::collections::BTreeMap;
 use std::ptr::null_mut;
@@ -31,8 +31,8 @@ impl Promises {
 }
 
 impl World {
-    /// Whether an operation does not occur: of a node that pauses, or one that would be a loss or a lie
-    /// where there are none.
+    /// Whether an operation does not occur: of a node that pauses, or one that would be a loss or a
+    /// lie where there are none.
     pub(super) fn is_kept_from(&self, op: &Op) -> bool {
         let lie = match op {
             Op::Lose { .. } | Op::Garbage { .. } => true,
@@ -79,7 +79,8 @@ impl World {
         }
     }
 
-    /// A round in which everything goes on as it should. Frames come before the clock, as in a host.
+    /// A round in which everything goes on as it should. Frames come before the clock, as in a
+    /// host.
     pub(super) fn work(&mut self) {
         for node in [false, true].into_iter().filter(|node| !self.paused[usize::from(!node)]) {
             self.offer(node, lnd_lane::LND_LANE_CONTROL as u32, 64);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What lies between the drivers and the engines: the bus to the registers, with faults, and the bus to
-//! payload, which knows whose each byte is and whether an engine may move at all.
+//! What lies between the drivers and the engines: the bus to the registers, with faults, and the
+//! bus to payload, which knows whose each byte is and whether an engine may move at all.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -65,7 +65,8 @@ impl RegisterAccess for Registers<'_> {
 pub struct Rules {
     /// A proof that this node's engine has stopped is out.
     pub proof: [bool; NODES],
-    /// The fragments of every descriptor that is out, by node and slot, and whether they are a sink.
+    /// The fragments of every descriptor that is out, by node and slot, and whether they are a
+    /// sink.
     pub lent: BTreeMap<(usize, u32), (Vec<Fragment>, bool)>,
     /// Each byte that moves must be lent: the drivers alone write descriptors.
     pub strict: bool,

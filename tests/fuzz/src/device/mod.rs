@@ -2,9 +2,9 @@
 //! The MMIO driver and the software engine of two nodes: buses that do not answer for a while, and
 //! memory in which any side writes anything.
 //!
-//! The oracle is on the engines' side. It does not ask the registers whether a proof is right: it looks
-//! whether a byte moves after the proof, and whether each byte that moves is lent. At the end the buses
-//! are healed, and every link must be proven stopped, be reset, and work.
+//! The oracle is on the engines' side. It does not ask the registers whether a proof is right: it
+//! looks whether a byte moves after the proof, and whether each byte that moves is lent. At the end
+//! the buses are healed, and every link must be proven stopped, be reset, and work.
 
 mod bus;
 
@@ -153,9 +153,9 @@ struct Plant<'m> {
     now: Instant,
 }
 
-/// INV-2, INV-3, INV-10, R77, S0-11: no panic, no access outside of memory, bounded work; no byte moves
-/// after a proof; no index beyond the table is ever passed on; what was lost or overwritten is over with
-/// the reset.
+/// INV-2, INV-3, INV-10, R77, S0-11: no panic, no access outside of memory, bounded work; no byte
+/// moves after a proof; no index beyond the table is ever passed on; what was lost or overwritten
+/// is over with the reset.
 pub fn device(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let start = u32::arbitrary(&mut input).unwrap_or(0);
@@ -409,8 +409,8 @@ impl<'m> Plant<'m> {
         unsafe { place.as_ref() }.store(value, Ordering::Relaxed);
     }
 
-    /// The buses answer, constants are what they were, cables are plugged: each link is proven stopped,
-    /// is reset, and works.
+    /// The buses answer, constants are what they were, cables are plugged: each link is proven
+    /// stopped, is reset, and works.
     fn end(&mut self) {
         let constants = [MAGIC, VERSION, 3, GEOMETRY.descriptors, GEOMETRY.ring(), GEOMETRY.ring()];
         for node in 0..NODES {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What a node has missed while it did not run (R41): by the frames that leave, and by no clock of a driver.
+//! What a node has missed while it did not run (R41): by the frames that leave, and by no clock of
+//! a driver.
 
 use lnd_core::message::Message;
 use lnd_core::time::{Instant, Span};
@@ -35,9 +36,9 @@ impl Absence {
         self.missed |= matches!(message, Message::Hello(_) | Message::HelloAck(_));
     }
 
-    /// The node looks at the clock. Returns whether it comes from a pause that was much longer than it
-    /// waits for an answer, the first one since a hello that left at once, in which the other node has
-    /// spoken: then the other node is not silent.
+    /// The node looks at the clock. Returns whether it comes from a pause that was much longer than
+    /// it waits for an answer, the first one since a hello that left at once, in which the other
+    /// node has spoken: then the other node is not silent.
     pub fn ends(&mut self, now: Instant) -> bool {
         let pause = self.ran.map_or_else(Span::default, |ran| now.since(ran));
         self.pauses += u32::from(pause > Span::from_millis(5));

@@ -82,7 +82,8 @@ impl World<'_> {
         Returned::Ok
     }
 
-    /// The oldest frame of a lane is offered to the driver that it is for. Returns whether it was taken.
+    /// The oldest frame of a lane is offered to the driver that it is for. Returns whether it was
+    /// taken.
     pub(super) fn deliver(&mut self, way: Way, decision: Decision) -> bool {
         let (to, link) = (1 - way.0, LinkId::new(way.1).expect("a link"));
         let letters = self.ways.entry(way).or_default();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What is known of every message: by the frames that leave, by what the upper layers see, by the bytes
-//! that engines move, and by the reports. Nothing here asks a driver.
+//! What is known of every message: by the frames that leave, by what the upper layers see, by the
+//! bytes that engines move, and by the reports. Nothing here asks a driver.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -136,8 +136,8 @@ impl Book {
         self.taken.retain(|&(of, _)| of != node);
     }
 
-    /// What was promised was seen, unless the receiver's incarnation has ended, or the sender's without
-    /// a goodbye.
+    /// What was promised was seen, unless the receiver's incarnation has ended, or the sender's
+    /// without a goodbye.
     pub fn check(&self) {
         for (number, it) in self.messages.iter().filter(|(_, it)| it.promised && !it.seen) {
             let receiver = it.receiver.expect("delivered, and never sent (S0-18)");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Two nodes over a channel that loses nothing. Nodes pause, restart and shut down; upper layers keep
-//! requests; links go down and up; registers read all ones; engines repeat completions. What a sender is
-//! told was delivered is seen by the upper layer of the incarnation that it was sent to.
+//! Two nodes over a channel that loses nothing. Nodes pause, restart and shut down; upper layers
+//! keep requests; links go down and up; registers read all ones; engines repeat completions. What a
+//! sender is told was delivered is seen by the upper layer of the incarnation that it was sent to.
 
 mod absence;
 mod between;
@@ -108,8 +108,8 @@ enum Trouble {
     Restart,
 }
 
-/// S0-18, R41, INV-1, INV-2, INV-6, INV-9, INV-12, LU-16214, LU-16303, LU-17505: a run of any operations,
-/// after which everything is allowed to settle.
+/// S0-18, R41, INV-1, INV-2, INV-6, INV-9, INV-12, LU-16214, LU-16303, LU-17505: a run of any
+/// operations, after which everything is allowed to settle.
 pub fn pair(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let signals = bool::arbitrary(&mut input).unwrap_or(false);

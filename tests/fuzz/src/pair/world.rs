@@ -297,8 +297,8 @@ impl<'m> World<'m> {
         self.collect(node);
     }
 
-    /// A round in which everything goes on as it should. Returns whether anything did. As in a host,
-    /// frames come before the clock, those of the control lane first.
+    /// A round in which everything goes on as it should. Returns whether anything did. As in a
+    /// host, frames come before the clock, those of the control lane first.
     fn work(&mut self, decision: Decision) -> bool {
         let mut moved = false;
         for control in [true, false] {
@@ -323,7 +323,8 @@ impl<'m> World<'m> {
         moved
     }
 
-    /// The power of a node fails, or it ends after its shutdown; then it runs as another incarnation.
+    /// The power of a node fails, or it ends after its shutdown; then it runs as another
+    /// incarnation.
     fn restart(&mut self, node: usize) {
         let Some(memory) = self.spare.next() else { return };
         self.collect(node);

@@ -43,8 +43,8 @@ fn r65_interrupts_of_two_links() {
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [1, 2]);
 }
 
-/// An end that crosses an interrupt waits for it, if it sees it; an interrupt that comes later finds
-/// no NI.
+/// An end that crosses an interrupt waits for it, if it sees it; an interrupt that comes later
+/// finds no NI.
 #[test]
 fn r65_interrupt_against_destroy() {
     let ends = explore("interrupt ‖ destroy", Bound::Exhaustive, || {

@@ -11,8 +11,8 @@ const REQUEST: lnd_error = lnd_error::LND_REQUEST;
 const STALE: lnd_error = lnd_error::LND_E_STALE;
 const MAIL: Message<'_> = Message::Immediate { header: &[], payload: &[9; 8] };
 
-/// A request is decided by two threads: by one of them, whose copy is over before the other one is told that
-/// the frame is not needed any more.
+/// A request is decided by two threads: by one of them, whose copy is over before the other one is
+/// told that the frame is not needed any more.
 #[test]
 fn inv_13_two_decisions_of_one_request() {
     let ends = explore("recv ‖ recv", Bound::Exhaustive, || {
@@ -36,7 +36,8 @@ fn inv_13_two_decisions_of_one_request() {
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [[ok, stale], [stale, ok]]);
 }
 
-/// One undecided request a link; the one that another frame has taken the place of is offered again.
+/// One undecided request a link; the one that another frame has taken the place of is offered
+/// again.
 #[test]
 fn r65_frames_of_two_threads() {
     let ends = explore("frame ‖ frame", Bound::Between(2, 3), || {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The registers that stop the connection with one node (REG-18): driver, own engine, that node's engine.
+//! The registers that stop the connection with one node (REG-18): driver, own engine, that node's
+//! engine.
 //!
-//! Property: once the connection is proven stopped, neither engine touches what was posted with that node;
-//! both sides agree on how it ended; and what is posted after the cut's end is neither lost nor taken.
+//! Property: once the connection is proven stopped, neither engine touches what was posted with
+//! that node; both sides agree on how it ended; and what is posted after the cut's end is neither
+//! lost nor taken.
 
 use lnd_core::id::LinkId;
 use lnd_core::key::Key;
@@ -21,7 +23,8 @@ fn cut(driver: &mut Connecting, node: u32) -> Connection {
     connection
 }
 
-/// The claim and the take-back are exchanges of one word; a chunk that is under way ends before the proof.
+/// The claim and the take-back are exchanges of one word; a chunk that is under way ends before the
+/// proof.
 #[test]
 fn inv_3_cut_against_the_other_nodes_pull() {
     let ends = explore("cut, yank ‖ pull", Bound::Preemptions(2), || {

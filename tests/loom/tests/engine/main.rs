@@ -2,13 +2,13 @@
 //! The words that driver, interrupt and engines share: own words, rings, bitmaps, registers (S0-6,
 //! S0-10, S0-20, R5, R14, R17).
 //!
-//! Node 0 stages a transfer, node 1 pulls it; the shipped driver, interrupt and engine of each, every
-//! one of them in a context of its own.
+//! Node 0 stages a transfer, node 1 pulls it; the shipped driver, interrupt and engine of each,
+//! every one of them in a context of its own.
 //!
-//! Property: what a completion tells is true and is told once; the engine sees a descriptor whole or
-//! not at all; a recall and the pull that it crosses agree on who was first; and once an engine is
-//! proven stopped, no other node's engine touches what it had staged. Remote reads: see `reads.rs`;
-//! connections: see `cuts.rs`.
+//! Property: what a completion tells is true and is told once; the engine sees a descriptor whole
+//! or not at all; a recall and the pull that it crosses agree on who was first; and once an engine
+//! is proven stopped, no other node's engine touches what it had staged. Remote reads: see
+//! `reads.rs`; connections: see `cuts.rs`.
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -69,8 +69,8 @@ fn r5_a_bit_set_while_its_word_is_cleared() {
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [0, 1, 2]);
 }
 
-/// All bits of a word are taken at once while others are set in it: each is taken once, and one that is
-/// left is looked for.
+/// All bits of a word are taken at once while others are set in it: each is taken once, and one
+/// that is left is looked for.
 #[test]
 fn r5_words_taken_while_their_bits_are_set() {
     let ends = explore("set ‖ set, set ‖ take all, take all", Bound::Exhaustive, || {
@@ -133,9 +133,9 @@ fn r5_completion_against_interrupt() {
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
 }
 
-/// A driver that has polled arms the interrupt, looks once more, and sleeps; to arm it is a doorbell. It
-/// has found the completion, or the interrupt is raised by the step that the doorbell has asked for. One
-/// that it has taken raises nothing afterwards.
+/// A driver that has polled arms the interrupt, looks once more, and sleeps; to arm it is a
+/// doorbell. It has found the completion, or the interrupt is raised by the step that the doorbell
+/// has asked for. One that it has taken raises nothing afterwards.
 #[test]
 fn r5_arming_against_completion() {
     let ends = explore("completion ‖ arm, look", Bound::Exhaustive, || {
@@ -221,8 +221,9 @@ fn r17_post_against_engine() {
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [false, true]);
 }
 
-/// A Dekker pair (LU-9943): the driver posts again a descriptor whose first entry is in the ring still,
-/// fences and looks whether it is; the engine takes the entry, fences and looks at the descriptor.
+/// A Dekker pair (LU-9943): the driver posts again a descriptor whose first entry is in the ring
+/// still, fences and looks whether it is; the engine takes the entry, fences and looks at the
+/// descriptor.
 #[test]
 fn r17_a_post_that_relies_on_an_entry_against_engine() {
     let ends = explore("post again ‖ engine", Bound::Exhaustive, || {
@@ -252,8 +253,8 @@ fn r17_a_post_that_relies_on_an_entry_against_engine() {
     assert!(ends.len() >= 2, "{ends:?}");
 }
 
-/// The reset renews the completion ring while the interrupt takes from it: nothing is told twice, and
-/// what comes after the reset is told.
+/// The reset renews the completion ring while the interrupt takes from it: nothing is told twice,
+/// and what comes after the reset is told.
 #[test]
 fn s0_11_reset_against_interrupt() {
     let ends = explore("reset ‖ interrupt", Bound::Preemptions(3), || {
@@ -367,9 +368,9 @@ fn s0_20_stop_against_pull() {
         let ours = driver.engine.reclaim(TAG, &proof);
         driver.engine.reset(proof);
         engine.step(NOW, 1);
-        // The memory is the upper layer's again. loom finds here any chunk that is not over, and the
-        // bus any later one. (It cannot follow the next use of the descriptor: it does not know that
-        // a plain store comes after an exchange that has read what was there before.)
+        // The memory is the upper layer's again. loom finds here any chunk that is not over, and
+        // the bus any later one. (It cannot follow the next use of the descriptor: it does not know
+        // that a plain store comes after an exchange that has read what was there before.)
         yard.staged.set(0);
         let mut puller = puller.or_else(|| pull.map(|pull| pull.join().unwrap())).unwrap();
         puller.step(NOW, 1);

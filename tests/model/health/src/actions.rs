@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What health does of its own accord, while the ends of some of it are never told: two interfaces of a
-//! peer are probed and connected to, one attempt at a time, and each end comes when it comes, or never.
+//! What health does of its own accord, while the ends of some of it are never told: two interfaces
+//! of a peer are probed and connected to, one attempt at a time, and each end comes when it comes,
+//! or never.
 
 use std::hash::{Hash, Hasher};
 use std::mem::MaybeUninit;
@@ -261,8 +262,8 @@ impl Untold {
         Seen { steps, print, options, broken }
     }
 
-    /// Explores everything, and returns the number of states. A failed check is shown with the shortest
-    /// way to it.
+    /// Explores everything, and returns the number of states. A failed check is shown with the
+    /// shortest way to it.
     pub fn explore(self) -> usize {
         let checker = self.checker().threads(1).spawn_bfs().join();
         if let Some(path) = checker.discovery("every check holds") {

@@ -82,7 +82,8 @@ pub struct Setup {
     pub networks: u32,
     /// The receiver recognises second copies.
     pub suppress: bool,
-    /// Most resends of a message; [`UNTIL_DEADLINE`](lnd_health::attempts::UNTIL_DEADLINE): no limit.
+    /// Most resends of a message; [`UNTIL_DEADLINE`](lnd_health::attempts::UNTIL_DEADLINE): no
+    /// limit.
     pub retries: u8,
     /// The messages' deadline, in seconds.
     pub deadline: u64,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! R41, R59, INV-14: actions whose ends are never told, in every order of events. The numbers are those of
-//! the states that there are: one that has changed says that health does something else than before.
+//! R41, R59, INV-14: actions whose ends are never told, in every order of events. The numbers are
+//! those of the states that there are: one that has changed says that health does something else
+//! than before.
 #![cfg(not(debug_assertions))] // Ten times slower without optimisation.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

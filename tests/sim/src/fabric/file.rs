@@ -133,8 +133,8 @@ pub(super) fn reserve_new(file: &File, bytes: u64) -> Result<(), OpenError> {
     }
 }
 
-/// Reserves what the first `bytes` bytes of a fabric's file lack of room. Its content stays, and other
-/// processes may have it mapped.
+/// Reserves what the first `bytes` bytes of a fabric's file lack of room. Its content stays, and
+/// other processes may have it mapped.
 ///
 /// # Errors
 /// [`OpenError::NoSpace`], [`OpenError::Sparse`], or what the file system says.
@@ -144,8 +144,8 @@ pub(super) fn reserve(file: &File, bytes: u64) -> Result<(), OpenError> {
     if has_room(file.metadata()?.blocks()) {
         return Ok(());
     }
-    // Not posix_fallocate: where the file system cannot reserve, that writes to pages which others use.
-    // SAFETY: the descriptor is open.
+    // Not posix_fallocate: where the file system cannot reserve, that writes to pages which others
+    // use. SAFETY: the descriptor is open.
     if unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, length) } == 0 {
         return Ok(());
     }
@@ -262,7 +262,8 @@ mod tests {
         }
     }
 
-    /// What a file system without unnamed files leaves, if the process is killed, is in no other's way.
+    /// What a file system without unnamed files leaves, if the process is killed, is in no other's
+    /// way.
     #[test]
     fn a_file_with_a_temporary_name_becomes_the_fabric_and_leaves_none() {
         let scratch = Scratch::new("named");

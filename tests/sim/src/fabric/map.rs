@@ -111,8 +111,8 @@ impl Mapping {
         Ok((Self::open(path)?, made))
     }
 
-    /// Removes the file at `path`, if it is this one and no other process uses it. It cannot be removed
-    /// from under another: that would have to lock it first.
+    /// Removes the file at `path`, if it is this one and no other process uses it. It cannot be
+    /// removed from under another: that would have to lock it first.
     pub fn remove_unused(&self, path: &Path) {
         let Some(file) = &self.file else { return };
         let found = (file.metadata(), path.symlink_metadata());
@@ -123,9 +123,9 @@ impl Mapping {
         }
     }
 
-    /// Makes a fabric file of `bytes` bytes. The fabric's own bytes are reserved on the file system.
-    /// The file has no name until the fabric is whole, so that no other process sees half of one, and
-    /// a process that is killed leaves nothing.
+    /// Makes a fabric file of `bytes` bytes. The fabric's own bytes are reserved on the file
+    /// system. The file has no name until the fabric is whole, so that no other process sees half
+    /// of one, and a process that is killed leaves nothing.
     ///
     /// # Errors
     /// [`OpenError`]; a file that exists is left alone.
@@ -142,8 +142,8 @@ impl Mapping {
         Ok(fresh.name(path)?)
     }
 
-    /// The name of a fabric's file while it is made, on file systems that cannot make a file without
-    /// a name: another one each time.
+    /// The name of a fabric's file while it is made, on file systems that cannot make a file
+    /// without a name: another one each time.
     pub fn temporary(path: &Path) -> PathBuf {
         file::temporary(path)
     }
@@ -185,8 +185,8 @@ impl Mapping {
     /// The memory as a fabric's region.
     pub(super) fn region(&self) -> SharedRegion<'_> {
         let base = NonNull::new(self.map.as_mut_ptr());
-        // SAFETY: mapped for as long as `self` lives, initialised as pages are, and no thread in this
-        // process knows the address but what is made of this region.
+        // SAFETY: mapped for as long as `self` lives, initialised as pages are, and no thread in
+        // this process knows the address but what is made of this region.
         let region = base.and_then(|base| unsafe { SharedRegion::new(base, self.len()) });
         match region {
             Some(region) => region,

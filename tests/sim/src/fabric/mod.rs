@@ -3,8 +3,8 @@
 //!
 //! What is added here needs an operating system: mapping, and the proof of death. A node *joins*
 //! under its number, gets a new life, and is *alive* until it leaves or its lock on the file is
-//! gone, which the kernel grants only when the last thread of the process has ended. Nodes that hold
-//! no such lock, in virtual machines, are declared dead by the program that watches over them.
+//! gone, which the kernel grants only when the last thread of the process has ended. Nodes that
+//! hold no such lock, in virtual machines, are declared dead by the program that watches over them.
 
 mod channel;
 mod file;

@@ -12,8 +12,8 @@ use super::send::{SendEntry, SendRole};
 impl Lnet {
     /// The driver is done with the message `id`, its memory included.
     ///
-    /// `reply` is given with an optimised GET and only there: the one end then stands for the GET and
-    /// for its REPLY, and the status is that of both (R8). It is the number of bytes that came.
+    /// `reply` is given with an optimised GET and only there: the one end then stands for the GET
+    /// and for its REPLY, and the status is that of both (R8). It is the number of bytes that came.
     ///
     /// # Errors
     /// The driver has broken a rule; nothing has changed but a counter.

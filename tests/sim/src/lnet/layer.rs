@@ -40,8 +40,9 @@ pub struct Config {
     pub routes: Routes,
     /// Room for messages of others; `None`: not a router.
     pub router: Option<RouterConfig>,
-    /// A message is dropped that comes from another neighbour than the one through which its source is
-    /// reached (`lnet_drop_asym_route`): no neighbour speaks for a node that it does not lead to.
+    /// A message is dropped that comes from another neighbour than the one through which its source
+    /// is reached (`lnet_drop_asym_route`): no neighbour speaks for a node that it does not lead
+    /// to.
     pub symmetric: bool,
     /// Most own PUTs and GETs at a time.
     pub max_requests: usize,

@@ -57,7 +57,8 @@ impl Ledger {
         self.drops.values().sum()
     }
 
-    /// Compares the counts with what is under way: `queued` sends, sends and receives `with_driver`.
+    /// Compares the counts with what is under way: `queued` sends, sends and receives
+    /// `with_driver`.
     pub(super) fn balance(&self, queued: u64, sending: u64, receiving: u64) -> Result<(), Fault> {
         let begun = self.created.values().sum::<u64>() + self.forwarded;
         let ended_by_driver = self.sent + self.send_failed + self.send_refused;

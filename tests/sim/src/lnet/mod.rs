@@ -10,23 +10,24 @@
 //!   driver    submit ………………………… parse ─────────┘ └── report
 //! ```
 //!
-//! It is pure: no clock, no thread, no callback. Calls change state; what follows from them waits in
-//! two queues, [`Lnet::next_send`] for the driver and [`Lnet::next_event`] for the user. The same
-//! calls in the same order give the same answers.
+//! It is pure: no clock, no thread, no callback. Calls change state; what follows from them waits
+//! in two queues, [`Lnet::next_send`] for the driver and [`Lnet::next_event`] for the user. The
+//! same calls in the same order give the same answers.
 //!
-//! - **Two levels** (S1-9). The driver's end of a message (`SendDone`) says that the *next hop* has it.
-//!   Only an ACK or REPLY speaks for the far end, and only the final destination makes one (S1-12).
-//! - **Exactly once.** An id that was handed over, by [`Lnet::next_send`] or in a [`Decision`], is owed
-//!   one [`Lnet::on_finalized`]; a second one is a [`Violation`]. A message that the driver refuses
-//!   comes back by [`Lnet::requeue`] or [`Lnet::send_refused`] and is owed none (INV-1).
-//! - **Memory** is the layer's from the call that names it until `RequestDone` or `Unlinked`, and the
-//!   driver's from the hand-over of its id until the finalize (INV-2).
+//! - **Two levels** (S1-9). The driver's end of a message (`SendDone`) says that the *next hop* has
+//!   it. Only an ACK or REPLY speaks for the far end, and only the final destination makes one
+//!   (S1-12).
+//! - **Exactly once.** An id that was handed over, by [`Lnet::next_send`] or in a [`Decision`], is
+//!   owed one [`Lnet::on_finalized`]; a second one is a [`Violation`]. A message that the driver
+//!   refuses comes back by [`Lnet::requeue`] or [`Lnet::send_refused`] and is owed none (INV-1).
+//! - **Memory** is the layer's from the call that names it until `RequestDone` or `Unlinked`, and
+//!   the driver's from the hand-over of its id until the finalize (INV-2).
 //! - **No resend** for a missing ACK or REPLY (S1-13): [`Lnet::expire`] ends the wait and says so.
 //! - **Routing** is store and forward. A GET that does not go straight to its destination has
 //!   [`Outgoing::routed`] set: it may not be optimised, its REPLY comes as a message (S3-14).
 //!
-//! What is left out of LNet: several NIDs a node, health, delayed matching, several event queues (the
-//! words that users attach to entries and requests tell their events apart).
+//! What is left out of LNet: several NIDs a node, health, delayed matching, several event queues
+//! (the words that users attach to entries and requests tell their events apart).
 
 mod events;
 mod finalize;

@@ -99,9 +99,9 @@ impl Receive {
 }
 
 impl Lnet {
-    /// A message has come in from the neighbour `from_hop`. `length` is the payload that came with it
-    /// or can be fetched or, if `rdma` (a GET that the driver can answer itself), the room that the
-    /// requester has. Total: any bytes give a verdict.
+    /// A message has come in from the neighbour `from_hop`. `length` is the payload that came with
+    /// it or can be fetched or, if `rdma` (a GET that the driver can answer itself), the room that
+    /// the requester has. Total: any bytes give a verdict.
     pub fn on_request(
         &mut self,
         from_hop: Nid,
@@ -198,8 +198,8 @@ impl Lnet {
         Ok(ReceiveRole::Transit(Transit { header, next_hop, room }))
     }
 
-    /// Matches an answer on everything that is known: who, what, which request, which generation, and
-    /// that it waits (R31).
+    /// Matches an answer on everything that is known: who, what, which request, which generation,
+    /// and that it waits (R31).
     fn expect_answer(
         &mut self,
         kind: Kind,

@@ -83,7 +83,8 @@ impl Lnet {
     /// [`SendError`]; nothing follows.
     pub fn get(&mut self, get: Get) -> Result<RequestHandle, SendError> {
         let (next_hop, length) = self.admit(get.to, &get.memory)?;
-        // On a routed way no driver may move the data, so it is not given the memory either (S3-14).
+        // On a routed way no driver may move the data, so it is not given the memory either
+        // (S3-14).
         let sink = if next_hop == get.to { get.memory.clone() } else { Vec::new() };
         let asked = Asked::Get(get.memory);
         let handle = self.begin(get.to, get.user, asked, length, Answer::Wanted);
@@ -143,8 +144,9 @@ impl Lnet {
         Ok(())
     }
 
-    /// Gives up on a request: its user has lost interest, or its time for an answer is over. A message
-    /// still in the queue is cancelled; one that the driver has is left alone. Nothing is resent.
+    /// Gives up on a request: its user has lost interest, or its time for an answer is over. A
+    /// message still in the queue is cancelled; one that the driver has is left alone. Nothing is
+    /// resent.
     pub fn expire(&mut self, request: RequestHandle) -> Expiry {
         let Some(entry) = self.requests.get_mut(request.0) else { return Expiry::Stale };
         let (user, sending) = (entry.user, entry.sending);

@@ -242,8 +242,8 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         wait
     }
 
-    /// A frame has come in by `link`, in the mailbox of node `from`. `false`: there is no room for it
-    /// now, offer it again.
+    /// A frame has come in by `link`, in the mailbox of node `from`. `false`: there is no room for
+    /// it now, offer it again.
     pub fn on_frame(&mut self, now: Instant, link: LinkId, from: u32, frame: &[u8]) -> bool {
         let sender = if self.trusting { Sender::Unknown } else { Sender::Known(nid_of(from)) };
         match self.receiver.receive_from(sender, frame) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Requests that an upper layer keeps before it decides (LNet's delayed matching, `lnd_eager_recv`).
+//! Requests that an upper layer keeps before it decides (LNet's delayed matching,
+//! `lnd_eager_recv`).
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -53,8 +53,8 @@ impl History {
         Self { last: VecDeque::with_capacity(room), room, hash, hashes: true, count: 0 }
     }
 
-    /// A history of `room` happenings with no hash over them, which takes longer than most happenings:
-    /// for real time, in which no two runs are equal.
+    /// A history of `room` happenings with no hash over them, which takes longer than most
+    /// happenings: for real time, in which no two runs are equal.
     pub fn without_hash(room: usize) -> Self {
         Self { hashes: false, ..Self::new(room) }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The bus between interfaces: all interfaces of a node reach the same payload memory, the window of
-//! its first one.
+//! The bus between interfaces: all interfaces of a node reach the same payload memory, the window
+//! of its first one.
 
 use std::rc::Rc;
 

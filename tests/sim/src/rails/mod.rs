@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Nodes with several interfaces on networks of different fabrics, in virtual time (S4, R42 to R60).
+//! Nodes with several interfaces on networks of different fabrics, in virtual time (S4, R42 to
+//! R60).
 //!
 //! ```text
 //!    user · Lnet (one upper layer a node, primary NIDs)
@@ -10,8 +11,8 @@
 //! ```
 //!
 //! All interfaces of a node share its payload memory. Fault rules as in LNet hit messages between
-//! the health view and the driver; the plan's events hit links, paths and nodes. The oracle watches every message.
-//! The clock, the queue and what hosts of all worlds do is `simulator/`.
+//! the health view and the driver; the plan's events hit links, paths and nodes. The oracle watches
+//! every message. The clock, the queue and what hosts of all worlds do is `simulator/`.
 
 mod bus;
 mod class;

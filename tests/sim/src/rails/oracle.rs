@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What may never happen to a message, checked where it would: it ends exactly once, is never sent again
-//! past its deadline or more often than allowed, and is delivered at most once (S4-19, R44, R45).
+//! What may never happen to a message, checked where it would: it ends exactly once, is never sent
+//! again past its deadline or more often than allowed, and is delivered at most once (S4-19, R44,
+//! R45).
 //!
 //! The oracle knows messages by a number of the whole world, which travels with them. It counts hop
 //! by hop: what a router passes on is another message.
@@ -24,7 +25,8 @@ pub enum Defect {
     EarlyEnd,
 }
 
-/// Least time between two tries by one path: half of the shortest pause of a message that found no room.
+/// Least time between two tries by one path: half of the shortest pause of a message that found no
+/// room.
 const PAUSE: Span = Span::from_micros(500);
 
 /// One message on one hop.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Plans of multi-rail worlds: who has which interfaces, what is done to them, when. A TOML file with
-//! `[[network]]` in it is one of these. `docs/simulator.md` explains every key.
+//! Plans of multi-rail worlds: who has which interfaces, what is done to them, when. A TOML file
+//! with `[[network]]` in it is one of these. `docs/simulator.md` explains every key.
 
 use std::collections::BTreeSet;
 
@@ -82,8 +82,8 @@ pub struct Scheduled {
     /// How long it lasts.
     #[serde(default = "hundred")]
     pub for_ms: u32,
-    /// NI-DOWN: how long until the node is told by a fatal event; DEATH: until the others are told; left
-    /// out: never.
+    /// NI-DOWN: how long until the node is told by a fatal event; DEATH: until the others are told;
+    /// left out: never.
     #[serde(default)]
     pub noticed_ms: Option<u32>,
 }
@@ -146,8 +146,8 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// Nodes that have the given interfaces, on networks of the kinds `verbs`, `tagged` and `stream`
-    /// whose names are `a`, `b` and `c`: `["ab", "ab"]` is two nodes with two rails.
+    /// Nodes that have the given interfaces, on networks of the kinds `verbs`, `tagged` and
+    /// `stream` whose names are `a`, `b` and `c`: `["ab", "ab"]` is two nodes with two rails.
     pub fn of(hosts: &[&str]) -> Self {
         let networks = ["a", "b", "c"].iter().zip(Kind::ALL);
         let used: BTreeSet<char> = hosts.iter().flat_map(|nis| nis.chars()).collect();

@@ -31,7 +31,8 @@ enum Arrived {
 }
 
 impl HostIncarnation<'_> {
-    /// A frame has come in by an interface, from interface `from`. `false`: there is no room for it now.
+    /// A frame has come in by an interface, from interface `from`. `false`: there is no room for it
+    /// now.
     pub(super) fn on_frame(
         &mut self,
         now: Instant,
@@ -64,8 +65,8 @@ impl HostIncarnation<'_> {
         true
     }
 
-    /// A frame shows in which life its sender is: all interfaces of a node begin a life together, and
-    /// count their lives in the lower half of its name.
+    /// A frame shows in which life its sender is: all interfaces of a node begin a life together,
+    /// and count their lives in the lower half of its name.
     fn incarnation_shown(&mut self, from: Nid, incarnation: Incarnation) {
         let spec = node_of(from).and_then(|number| self.specs.get(number as usize));
         if let Some(spec) = spec {

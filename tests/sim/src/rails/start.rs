@@ -82,8 +82,8 @@ fn begin<'m>(
     World::new(beginning, plan.hosts.len() as u32, layer)
 }
 
-/// Takes from the generator what a world of the other kind would draw. Multi-rail worlds once began with that,
-/// and a seed has to stay the run that it was.
+/// Takes from the generator what a world of the other kind would draw. Multi-rail worlds once began
+/// with that, and a seed has to stay the run that it was.
 fn skip_draws(plan: &Plan, seed: u64, rng: &mut Rng) -> Result<(), PlanError> {
     let options = Options {
         seed,

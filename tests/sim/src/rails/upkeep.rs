@@ -95,8 +95,8 @@ impl HostIncarnation<'_> {
         }
     }
 
-    /// Sends a ping or the answer to one: a message of its own, with nothing behind it. Its end, if it has
-    /// ended.
+    /// Sends a ping or the answer to one: a message of its own, with nothing behind it. Its end, if
+    /// it has ended.
     fn say(
         &mut self,
         now: Instant,
@@ -251,8 +251,8 @@ impl HostIncarnation<'_> {
         }
     }
 
-    /// The fabric says that an interface is unusable, or usable again; the driver ends what waits for
-    /// it (R53).
+    /// The fabric says that an interface is unusable, or usable again; the driver ends what waits
+    /// for it (R53).
     pub(super) fn usable(&mut self, now: Instant, ni: usize, usable: bool) {
         self.health_view.fatal(now, ni, !usable);
         if let Some(rail) = self.rails.get_mut(ni).filter(|_| !usable) {

@@ -75,8 +75,8 @@ impl Idle {
         self.0 = 0;
     }
 
-    /// Waits until there may be something to do: shortly at first, then until `wake` or for a nap, at
-    /// most for `most`.
+    /// Waits until there may be something to do: shortly at first, then until `wake` or for a nap,
+    /// at most for `most`.
     pub fn rest(&mut self, wake: Option<&Wake>, most: Duration) {
         let looks = self.0;
         self.0 = looks.saturating_add(1);
@@ -99,7 +99,7 @@ impl Idle {
 /// Makes sleeps of this thread, and of those that it starts, as short as they say they are.
 pub fn sharpen_timers() {
     const SLACK: libc::c_ulong = 1000;
-    // SAFETY: this option takes a number and touches no memory of ours. Where the system refuses it,
-    // sleeps are 50 µs longer.
+    // SAFETY: this option takes a number and touches no memory of ours. Where the system refuses
+    // it, sleeps are 50 µs longer.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, SLACK) };
 }

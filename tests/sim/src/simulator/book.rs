@@ -91,8 +91,8 @@ impl Book {
 }
 
 impl Record {
-    /// Whether what both ends were told fits together (INV-4): what is known not to be delivered was
-    /// not delivered.
+    /// Whether what both ends were told fits together (INV-4): what is known not to be delivered
+    /// was not delivered.
     ///
     /// # Errors
     /// What does not fit.

@@ -87,8 +87,8 @@ impl<'m, F: WatchedBus<'m>> Device<'m, F> {
         Some(Worked { moved, completed, pause: Span::from_nanos(pause) })
     }
 
-    /// Whether it has to be woken: its doorbells were rung, or something has come back to it that has not
-    /// been arranged. `more`: there is work that its registers do not show.
+    /// Whether it has to be woken: its doorbells were rung, or something has come back to it that
+    /// has not been arranged. `more`: there is work that its registers do not show.
     pub fn has_event(&mut self, more: bool) -> bool {
         let bells = self.bells();
         let event = self.engine_at.is_none() || self.heard != bells;

@@ -3,8 +3,8 @@
 
 use super::mailbox::{Frame, Lane};
 
-/// An event. Hosts go by their numbers, their links by their indices. `S` is what a plan can schedule, `O` is
-/// an event that only one kind of world knows.
+/// An event. Hosts go by their numbers, their links by their indices. `S` is what a plan can
+/// schedule, `O` is an event that only one kind of world knows.
 #[derive(Clone, Debug)]
 pub enum Event<S, O> {
     /// A frame of a network reaches its mailbox.

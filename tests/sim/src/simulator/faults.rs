@@ -71,8 +71,9 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         incarnation
     }
 
-    /// A host dies at once. Driver, engines and user are gone. Its memory stays until it restarts, because its
-    /// peers may be reading it. The proof of its death and its restart are scheduled. Whether it was up.
+    /// A host dies at once. Driver, engines and user are gone. Its memory stays until it restarts,
+    /// because its peers may be reading it. The proof of its death and its restart are scheduled.
+    /// Whether it was up.
     pub(crate) fn die(&mut self, host: u32, proven_ms: u32, for_ms: u32) -> bool {
         if self.incarnation(host).is_none() {
             return false;
@@ -110,7 +111,8 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         self.start_host(host)
     }
 
-    /// Stops the links of a host that is down. Whether an engine of a running host still reads from one.
+    /// Stops the links of a host that is down. Whether an engine of a running host still reads from
+    /// one.
     fn still_read(&self, host: u32) -> bool {
         let (fabric, slots) = (self.ground.fabric, self.layer.slots());
         let mut read = false;

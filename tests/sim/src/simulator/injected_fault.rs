@@ -109,8 +109,8 @@ impl Network<'_> {
         if delayed {
             at = at.after(self.late());
         }
-        // In order, behind the one before. What loses nothing keeps its order, too: what is delayed holds
-        // up what lies behind it.
+        // In order, behind the one before. What loses nothing keeps its order, too: what is delayed
+        // holds up what lies behind it.
         if let Some(mailbox) = self.boxes.get_mut(&lane).filter(|_| !delayed || self.reliable) {
             at = at.max(mailbox.last.after(Span::from_nanos(1)));
             mailbox.last = at;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What one kind of world adds to the simulator: what a host consists of, and what else can happen to it.
+//! What one kind of world adds to the simulator: what a host consists of, and what else can happen
+//! to it.
 
 use lnd_core::id::{LinkId, Tag};
 use lnd_core::time::{Instant, Span};
@@ -90,8 +91,8 @@ pub trait Layer<'m>: Sized {
     /// What else happens in it.
     type Own: Clone;
 
-    /// After every step of an engine the other hosts' engines are checked for work, not only after a step
-    /// that has moved something.
+    /// After every step of an engine the other hosts' engines are checked for work, not only after
+    /// a step that has moved something.
     const LOOKS_OFTEN: bool;
     /// Users have turns without traffic, too: they give up what is overdue.
     const USERS_STAY: bool;

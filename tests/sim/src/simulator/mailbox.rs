@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What is under way between nodes: frames in mailboxes, and ends of messages that have not been reported.
+//! What is under way between nodes: frames in mailboxes, and ends of messages that have not been
+//! reported.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What every run consists of: requests that are waited for, rest, the comparison of what both ends know.
+//! What every run consists of: requests that are waited for, rest, the comparison of what both ends
+//! know.
 
 use std::collections::BTreeMap;
 
@@ -59,8 +60,8 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         }
     }
 
-    /// Lets time pass until every host is at rest and no message is under way, without faults and without new
-    /// work.
+    /// Lets time pass until every host is at rest and no message is under way, without faults and
+    /// without new work.
     ///
     /// # Errors
     /// A broken rule; what does not come to rest within `patience`.

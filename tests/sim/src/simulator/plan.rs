@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What plans of all worlds have in common: they are TOML files, they are checked before anything runs, and
-//! they can be made smaller. What is in them is each world's own.
+//! What plans of all worlds have in common: they are TOML files, they are checked before anything
+//! runs, and they can be made smaller. What is in them is each world's own.
 
 use std::fmt;
 use std::path::Path;
@@ -81,8 +81,8 @@ pub trait FaultPlan: Clone + PartialEq + Default + Serialize + DeserializeOwned 
     #[must_use]
     fn named(self, name: String) -> Self;
 
-    /// What goes without saying, as a table: what is the same in a plan is left out of its file. The first
-    /// element of a list stands for all of them.
+    /// What goes without saying, as a table: what is the same in a plan is left out of its file.
+    /// The first element of a list stands for all of them.
     fn usual() -> toml::Table;
 
     /// Every kind of step to a smaller plan, once.

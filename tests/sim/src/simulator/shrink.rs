@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! From a run that fails to the smallest plan that still makes it fail.
 //!
-//! A plan is made smaller step by step: events are taken out in halves, quarters and one by one, and what
-//! else each kind of plan knows. A step is kept if the run still breaks the same rule. The same seed decides
-//! everything else, so that the result can be played again with `--seed` and `--faults`.
+//! A plan is made smaller step by step: events are taken out in halves, quarters and one by one,
+//! and what else each kind of plan knows. A step is kept if the run still breaks the same rule. The
+//! same seed decides everything else, so that the result can be played again with `--seed` and
+//! `--faults`.
 
 use super::fail::Failure;
 use super::plan::FaultPlan;
@@ -26,8 +27,8 @@ impl<P: FaultPlan> Shrunk<P> {
     }
 }
 
-/// Makes the plan of a failing run as small as `most_runs` runs allow, `runs` of which have been. `run` plays
-/// a plan. A plan that names what there is not is refused, which breaks another rule.
+/// Makes the plan of a failing run as small as `most_runs` runs allow, `runs` of which have been.
+/// `run` plays a plan. A plan that names what there is not is refused, which breaks another rule.
 pub fn shrink<P: FaultPlan>(
     plan: P,
     failure: Failure,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The world: one thread, virtual time, one event after another, one seed. It knows the links, the turns and the
-//! user of each host. Everything else of a host is its layer's.
+//! The world: one thread, virtual time, one event after another, one seed. It knows the links, the
+//! turns and the user of each host. Everything else of a host is its layer's.
 
 use std::cell::RefCell;
 use std::rc::Rc;

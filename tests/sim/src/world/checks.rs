@@ -157,8 +157,8 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Credits are conserved between each two ends that mean the same session (INV-12): left, in the
-    /// channel or taken in, consumed and not yet told, and told on the way make up the depth.
+    /// Credits are conserved between each two ends that mean the same session (INV-12): left, in
+    /// the channel or taken in, consumed and not yet told, and told on the way make up the depth.
     fn check_credits(&self, node: u32) -> Result<(), Violation> {
         for (peer, _) in self.honest().filter(|&(peer, _)| peer != node) {
             for (asks, serves) in [(node, peer), (peer, node)] {
@@ -178,8 +178,8 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Requests of one peer that wait for their decision take no more slots than the peer has credits
-    /// (INV-12).
+    /// Requests of one peer that wait for their decision take no more slots than the peer has
+    /// credits (INV-12).
     fn check_requests(&mut self, node: u32) -> Result<(), Violation> {
         let depth = usize::from(self.layer.setup.config.depth);
         let (slots, oracle) = (self.layer.setup.config.slots, self.layer.tracking.clone());

@@ -20,7 +20,8 @@ use crate::simulator::fault_rates::{EngineFaults, MessageFaults};
 use crate::simulator::layer::Running;
 
 impl Plan {
-    /// The nodes between which connections fail, the smaller number first, if that is all that happens.
+    /// The nodes between which connections fail, the smaller number first, if that is all that
+    /// happens.
     fn only_cuts(&self) -> Option<BTreeSet<(u32, u32)>> {
         let calm = self.messages == MessageFaults::default()
             && self.engine == EngineFaults::default()
@@ -47,8 +48,8 @@ fn moves(memory: &LinkMemory<'_>, peer: u32) -> bool {
 }
 
 impl World<'_> {
-    /// A node is told that a connection has failed: as soon as something moves on it, and at the latest after
-    /// the event's time.
+    /// A node is told that a connection has failed: as soon as something moves on it, and at the
+    /// latest after the event's time.
     pub(super) fn connection_down(&mut self, it: Scheduled) {
         let (Some(peer), Some(link)) = (it.peer, LinkId::new(it.link as usize)) else { return };
         let now = self.now;

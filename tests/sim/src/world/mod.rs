@@ -10,11 +10,12 @@
 //!   network, engines, adversary        checks after every step ─▶ violation ─▶ failure
 //! ```
 //!
-//! A run has five parts: traffic with faults; calm, in which everything must come to rest; every node
-//! reaches every other; what the two ends of each PUT were told is compared; every node shuts down. The
-//! same options give the same run, down to the hash over every transition. See `docs/simulator.md`. The clock,
-//! the queue and what hosts of all worlds do is `simulator/`; here is what a host with one driver over several
-//! links consists of, its oracles, and what a seed draws.
+//! A run has five parts: traffic with faults; calm, in which everything must come to rest; every
+//! node reaches every other; what the two ends of each PUT were told is compared; every node shuts
+//! down. The same options give the same run, down to the hash over every transition. See
+//! `docs/simulator.md`. The clock, the queue and what hosts of all worlds do is `simulator/`; here
+//! is what a host with one driver over several links consists of, its oracles, and what a seed
+//! draws.
 
 pub(crate) mod byzantine;
 mod checks;
@@ -70,8 +71,8 @@ pub struct Options {
     pub byzantine: Option<bool>,
     /// Whether everything that wraps begins just before it does.
     pub wraps: Option<bool>,
-    /// Whether nodes pause, requests are kept, links of one's own fail, and every message is followed
-    /// from end to end.
+    /// Whether nodes pause, requests are kept, links of one's own fail, and every message is
+    /// followed from end to end.
     pub pauses: Option<bool>,
     /// Whether engines stop connections one by one, and some fail.
     pub connections: Option<bool>,

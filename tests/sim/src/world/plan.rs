@@ -40,14 +40,15 @@ pub enum What {
     /// All links of a node fail at once; what goes on is its peers.
     LinksDown,
     /// A node does not run at all while the others do: neither its thread nor its user nor its
-    /// interrupts. Frames wait in its mailboxes, and control messages come first when it runs again.
+    /// interrupts. Frames wait in its mailboxes, and control messages come first when it runs
+    /// again.
     Pause,
     /// The bus of a link does not answer: its registers read all ones and take no write.
     BlankRegisters,
     /// One word of a link's completion ring is overwritten.
     Scribble,
-    /// A node is told that its connection with a peer by a link has failed. It is stopped, whatever moves
-    /// on it, and made anew; the link's other peers go on.
+    /// A node is told that its connection with a peer by a link has failed. It is stopped, whatever
+    /// moves on it, and made anew; the link's other peers go on.
     ConnectionDown,
     /// Two nodes cannot reach each other by messages; no node is told.
     Partition,
@@ -133,8 +134,8 @@ pub struct Plan {
     /// Whether every message is followed from end to end, and a drawn plan has nodes that pause,
     /// requests that are kept and nodes without links.
     pub pauses: Option<bool>,
-    /// How many connections may be out of service at once: engines stop them one by one. Zero, or absent:
-    /// links are all that is stopped.
+    /// How many connections may be out of service at once: engines stop them one by one. Zero, or
+    /// absent: links are all that is stopped.
     pub connections: Option<u8>,
     /// Whether channels call themselves reliable: what is lost is not called sent.
     pub reliable: Option<bool>,
@@ -212,7 +213,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks that every event and window begins before the traffic ends: later ones have no effect.
+    /// Checks that every event and window begins before the traffic ends: later ones have no
+    /// effect.
     ///
     /// # Errors
     /// The first that does not.
@@ -230,8 +232,8 @@ impl Plan {
         }
     }
 
-    /// Whether all that is asked back comes back by itself: no completion is lost or late, no engine
-    /// loses its clock, no node dies.
+    /// Whether all that is asked back comes back by itself: no completion is lost or late, no
+    /// engine loses its clock, no node dies.
     pub fn returns_everything(&self) -> bool {
         let rates = self.windows.iter().map(|w| (w.messages, w.engine));
         let harmless = |(m, e): (MessageFaults, EngineFaults)| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What can be left out of a plan: the plan that the seed has drawn is written out, then events are taken out,
-//! rates are set to zero or halved, nodes, links and seconds are taken away.
+//! What can be left out of a plan: the plan that the seed has drawn is written out, then events are
+//! taken out, rates are set to zero or halved, nodes, links and seconds are taken away.
 
 use super::plan::Plan;
 use super::setup::Setup;

@@ -35,7 +35,8 @@ pub struct Summary {
     pub links: u32,
     /// Node 1 was a router.
     pub routed: bool,
-    /// Requests that were answered between nodes whose connections did not fail, where nothing else did.
+    /// Requests that were answered between nodes whose connections did not fail, where nothing else
+    /// did.
     pub beside: u64,
     /// The nodes.
     pub nodes: Vec<NodeSummary>,

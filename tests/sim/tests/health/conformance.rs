@@ -2,9 +2,9 @@
 //! Cases of LNet's own conformance tests (sanity-lnet), by their numbers (R75).
 //!
 //! 204 to 207 and 233 are in `resend`, 210, 211 and 218 in `recovery`, 228 in `routers`, 216 in
-//! `lnd-health/tests/rails.rs`. Not here: 236 needs pings that carry the state of interfaces; 255 is
-//! about the syntax of a list of routes; 256 wants a router that sends what is past its deadline, which
-//! no node of ours does (R38, LU-16303).
+//! `lnd-health/tests/rails.rs`. Not here: 236 needs pings that carry the state of interfaces; 255
+//! is about the syntax of a list of routes; 256 wants a router that sends what is past its
+//! deadline, which no node of ours does (R38, LU-16303).
 
 use lnd_health::NiStatus::{Down, Up};
 use lnd_sim::rails::{Class, InjectedFault, Plan, Profile, Rule, Scheduled, Type, What, Who};
@@ -12,8 +12,8 @@ use lnd_sim::simulator::FaultPlan;
 
 use super::{acquaint, lost, pair, play, put, BOTH};
 
-/// 208: a node has the interfaces that its configuration names, on one network or on two; a configuration
-/// that names what is not there is refused.
+/// 208: a node has the interfaces that its configuration names, on one network or on two; a
+/// configuration that names what is not there is refused.
 #[test]
 fn case_208_interfaces_are_those_of_the_configuration() {
     for nis in ["a", "ab", "aa"] {
@@ -28,8 +28,8 @@ fn case_208_interfaces_are_those_of_the_configuration() {
     assert_eq!(Plan::parse(text).unwrap_err().to_string(), "host 1: no network b");
 }
 
-/// 209: a network timeout is not resent; with several interfaces both ends lose health, with one the peer
-/// loses none.
+/// 209: a network timeout is not resent; with several interfaces both ends lose health, with one
+/// the peer loses none.
 #[test]
 fn case_209_a_network_timeout_costs_health_and_no_resend() {
     for (nis, several) in [("a", false), ("ab", true)] {
@@ -46,8 +46,8 @@ fn case_209_a_network_timeout_costs_health_and_no_resend() {
     }
 }
 
-/// 234: the status of an interface follows the health that an operator sets: DOWN at 0, UP when it is whole;
-/// the other one is UP all the time.
+/// 234: the status of an interface follows the health that an operator sets: DOWN at 0, UP when it
+/// is whole; the other one is UP all the time.
 #[test]
 fn case_234_status_follows_a_health_that_an_operator_sets() {
     for profile in BOTH {
@@ -74,8 +74,8 @@ fn case_234_status_follows_a_health_that_an_operator_sets() {
     }
 }
 
-/// 235: an interface whose health has come to 0 by failures is DOWN, the other one is UP all the time, and
-/// the first is UP again when its health is whole.
+/// 235: an interface whose health has come to 0 by failures is DOWN, the other one is UP all the
+/// time, and the first is UP again when its health is whole.
 #[test]
 fn case_235_an_interface_is_down_when_its_health_is_gone() {
     for profile in BOTH {
@@ -102,8 +102,8 @@ fn case_235_an_interface_is_down_when_its_health_is_gone() {
     }
 }
 
-/// 252: a message to a peer that the fabric has found dead ends before its deadline. The 2017 design keeps trying until then
-/// (S4-19).
+/// 252: a message to a peer that the fabric has found dead ends before its deadline. The 2017
+/// design keeps trying until then (S4-19).
 #[test]
 fn case_252_a_message_to_a_dead_peer_fails_fast() {
     let plan = Plan { timeout_ms: 15_000, ..pair("a", Profile::LnetCompat) };
@@ -178,8 +178,8 @@ fn case_311_a_bulk_transfer_that_fails_once_is_repaired() {
     });
 }
 
-/// 312: a bulk transfer whose data arrives although its sender was told that it has failed. The user of the
-/// receiver gets it once, and the sender's user hears of one end.
+/// 312: a bulk transfer whose data arrives although its sender was told that it has failed. The
+/// user of the receiver gets it once, and the sender's user hears of one end.
 #[test]
 fn case_312_data_that_arrives_after_its_send_has_failed() {
     for profile in BOTH {

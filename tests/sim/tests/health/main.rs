@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Health over several rails, in virtual time: scenarios with the semantics of LNet's own conformance
-//! tests, those of the 2017 design, and seeds.
+//! Health over several rails, in virtual time: scenarios with the semantics of LNet's own
+//! conformance tests, those of the 2017 design, and seeds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod conformance;
@@ -19,8 +19,8 @@ use lnd_sim::rails::{with, Plan, Profile, World};
 /// Both profiles.
 pub const BOTH: [Profile; 2] = [Profile::Seed, Profile::LnetCompat];
 
-/// Two nodes with the same interfaces: `"ab"` is one on `a`, one on `b`. LNet's retry count is an operator's
-/// limit in both profiles, unless a test says otherwise.
+/// Two nodes with the same interfaces: `"ab"` is one on `a`, one on `b`. LNet's retry count is an
+/// operator's limit in both profiles, unless a test says otherwise.
 pub fn pair(nis: &str, profile: Profile) -> Plan {
     Plan { profile, retries: Some(2), ..Plan::of(&[nis, nis]) }
 }

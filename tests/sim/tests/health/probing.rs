@@ -114,8 +114,8 @@ fn own_trouble_changes_nothing() {
     });
 }
 
-/// S2-1: a one-way endpoint is cleaned up when its connection breaks, also while it is in use, and never
-/// before.
+/// S2-1: a one-way endpoint is cleaned up when its connection breaks, also while it is in use, and
+/// never before.
 #[test]
 fn one_way_endpoints_are_cleaned_up_when_dead() {
     for users in [0, 2] {
@@ -137,7 +137,8 @@ fn one_way_endpoints_are_cleaned_up_when_dead() {
     }
 }
 
-/// S2-12, R58: the trial at the start. The bad read ends with an access error, and both ends work on.
+/// S2-12, R58: the trial at the start. The bad read ends with an access error, and both ends work
+/// on.
 #[test]
 fn the_illegal_read_leaves_both_ends_usable() {
     play(&pair("a", Profile::Seed), |world| {

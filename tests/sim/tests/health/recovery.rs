@@ -66,8 +66,8 @@ fn answered_pings_heal() {
     }
 }
 
-/// 211: one that stays silent is given up 10 s to 20 s after it was last heard of, if the recovery limit
-/// is 10 s.
+/// 211: one that stays silent is given up 10 s to 20 s after it was last heard of, if the recovery
+/// limit is 10 s.
 #[test]
 fn a_silent_peer_ages_out() {
     let limited = Plan { recovery_limit_s: 10, ..pair("ab", Profile::LnetCompat) };

@@ -23,8 +23,8 @@ fn shown(plan: &Plan, class: Class, known: bool) -> (u64, u64, u16, u16) {
     result
 }
 
-/// 204: with a single rail LNet does not resend a local failure, and local health moves. The 2017 design
-/// tries again after a pause (S4-19), here as often as the operator's limit allows.
+/// 204: with a single rail LNet does not resend a local failure, and local health moves. The 2017
+/// design tries again after a pause (S4-19), here as often as the operator's limit allows.
 #[test]
 fn local_classes_on_a_single_rail() {
     for class in Class::ALL.into_iter().filter(|class| class.is_local()) {
@@ -34,8 +34,8 @@ fn local_classes_on_a_single_rail() {
     }
 }
 
-/// 205: with several rails exactly as many resends as may be, and one failed resend; for LNet none for
-/// LOCAL_ERROR (S4-6, S4-9, S4-10).
+/// 205: with several rails exactly as many resends as may be, and one failed resend; for LNet none
+/// for LOCAL_ERROR (S4-6, S4-9, S4-10).
 #[test]
 fn local_classes_on_several_rails() {
     for class in Class::ALL.into_iter().filter(|class| class.is_local()) {
@@ -46,8 +46,8 @@ fn local_classes_on_several_rails() {
     }
 }
 
-/// R44: two rails have one resend in them; then the message pauses, and both may be tried again. The
-/// world's oracle finds a path that is tried again without a pause.
+/// R44: two rails have one resend in them; then the message pauses, and both may be tried again.
+/// The world's oracle finds a path that is tried again without a pause.
 #[test]
 fn a_path_is_tried_again_after_a_pause() {
     let plan = Plan { retries: Some(5), ..pair("ab", Profile::Seed) };
@@ -62,7 +62,8 @@ fn a_path_is_tried_again_after_a_pause() {
     });
 }
 
-/// S4-19: without an operator's limit every class is tried until the deadline, also over a single rail.
+/// S4-19: without an operator's limit every class is tried until the deadline, also over a single
+/// rail.
 #[test]
 fn every_class_is_tried_until_the_deadline() {
     for (nis, class) in ["a", "ab"].into_iter().flat_map(|n| Class::ALL.map(|class| (n, class))) {
@@ -94,8 +95,8 @@ fn a_short_trouble_is_outlived() {
     });
 }
 
-/// 206: with a single rail remote failures are not held against the only interface (LU-13501, R49). LNet
-/// does not resend them.
+/// 206: with a single rail remote failures are not held against the only interface (LU-13501, R49).
+/// LNet does not resend them.
 #[test]
 fn remote_classes_on_a_single_rail() {
     for class in [Class::RemoteError, Class::RemoteDropped, Class::RemoteTimeout] {
@@ -132,8 +133,8 @@ fn network_timeout_on_several_rails() {
     assert_eq!(shown(&pair("ab", Profile::LnetCompat), class, true), (0, 0, 100, 100));
 }
 
-/// R45: what may have arrived at a peer that was never heard of is not sent again: it is not known which of
-/// its lives would recognise it.
+/// R45: what may have arrived at a peer that was never heard of is not sent again: it is not known
+/// which of its lives would recognise it.
 #[test]
 fn a_stranger_is_not_sent_second_copies() {
     let plan = pair("abc", Profile::Seed);
@@ -167,8 +168,8 @@ fn resends_can_be_turned_off() {
     }
 }
 
-/// S4-1, S4-2, S4-4: the link under a transfer fails, and no node is told. The message is repaired over
-/// another fabric before its user hears of anything.
+/// S4-1, S4-2, S4-4: the link under a transfer fails, and no node is told. The message is repaired
+/// over another fabric before its user hears of anything.
 #[test]
 fn a_transfer_moves_to_another_fabric() {
     for (host, ni) in [(0, 0), (0, 1), (1, 0), (1, 1)] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Response tracking: the answer is waited for end to end, and nothing is sent again for want of it (S1-9
-//! to S1-13, R54).
+//! Response tracking: the answer is waited for end to end, and nothing is sent again for want of it
+//! (S1-9 to S1-13, R54).
 
 use lnd_sim::rails::{Plan, Profile, Rule, Type};
 

@@ -31,8 +31,8 @@ fn health_alone_takes_no_route_down() {
     }
 }
 
-/// LU-13501: a router with one interface on the near side is blamed all the same; and one that is heard
-/// of is well at once.
+/// LU-13501: a router with one interface on the near side is blamed all the same; and one that is
+/// heard of is well at once.
 #[test]
 fn a_router_is_blamed_and_healed_at_once() {
     play(&Plan { retries: Some(0), ..routed(1, Profile::Seed) }, |world| {

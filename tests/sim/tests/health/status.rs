@@ -85,8 +85,8 @@ fn event(what: What, for_ms: u32, noticed_ms: Option<u32>) -> Scheduled {
     Scheduled { at_ms: 0, what, host: 0, ni: 0, peer: None, peer_ni: 0, for_ms, noticed_ms }
 }
 
-/// R53, S4-3: a fatal event moves everything elsewhere at once. S4-6, S4-8: it marks the interface down
-/// and queues it, and once it works again a ping brings it back.
+/// R53, S4-3: a fatal event moves everything elsewhere at once. S4-6, S4-8: it marks the interface
+/// down and queues it, and once it works again a ping brings it back.
 #[test]
 fn a_fatal_interface_is_left_alone() {
     play(&pair("ab", Profile::Seed), |world| {
@@ -112,7 +112,8 @@ fn a_fatal_interface_is_left_alone() {
     });
 }
 
-/// Maintenance: an interface that drains takes nothing new, loses no health, and is used again after.
+/// Maintenance: an interface that drains takes nothing new, loses no health, and is used again
+/// after.
 #[test]
 fn a_draining_interface_takes_nothing_new() {
     for profile in super::BOTH {

@@ -21,8 +21,8 @@ pub struct ClientConfig {
     pub max_outstanding: usize,
     /// Most payload bytes under way to or from one server. How many there are follows what arrives.
     pub max_bytes: u64,
-    /// Most chunks of each kind under way to or from one server. Few keep a message from waiting for
-    /// those before it: the driver sends a bounded number at a time to a peer, in order.
+    /// Most chunks of each kind under way to or from one server. Few keep a message from waiting
+    /// for those before it: the driver sends a bounded number at a time to a peer, in order.
     pub max_chunks: Chunks,
     /// Bytes that are copied between files and the window before [`FileClient::poll`] returns.
     pub copied_at_a_time: u32,

@@ -2,8 +2,8 @@
 //! How many bytes may be under way between the client and one server: a window that grows while
 //! chunks arrive and is halved when one does not.
 //!
-//! Small chunks have a share of their own. A large chunk never waits for small ones, and a small one
-//! never for large ones.
+//! Small chunks have a share of their own. A large chunk never waits for small ones, and a small
+//! one never for large ones.
 
 use lnd_core::time::Instant;
 

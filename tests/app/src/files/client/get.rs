@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! How a file is fetched: a few windows at a time. The sink gets them in order, and each is verified
-//! before the next.
+//! How a file is fetched: a few windows at a time. The sink gets them in order, and each is
+//! verified before the next.
 //!
 //! ```text
 //!   OpenRead ──Reading──▶ Fetching ──chunks, in order──▶ sink ──checksum right──▶ next window

@@ -48,9 +48,9 @@ use running::Running;
 ///
 /// After every batch of events, after [`add`](Self::add), and at
 /// [`next_deadline`](Self::next_deadline), call [`poll`](Self::poll); calling it more often is
-/// harmless. It may cause further events. Before the layer is shut down, call [`stop`](Self::stop) and go on passing events until
-/// [`is_idle`](Self::is_idle). When the node has died, [`into_jobs`](Self::into_jobs) saves what was
-/// not done for the client of the next life.
+/// harmless. It may cause further events. Before the layer is shut down, call [`stop`](Self::stop)
+/// and go on passing events until [`is_idle`](Self::is_idle). When the node has died,
+/// [`into_jobs`](Self::into_jobs) saves what was not done for the client of the next life.
 #[derive(Debug)]
 pub struct FileClient {
     config: ClientConfig,
@@ -75,8 +75,8 @@ impl FileClient {
     /// A client with nothing to do. It uses the pages and nothing else of the window.
     ///
     /// # Errors
-    /// No page is left behind the buffers for answers. With fewer than [`ClientConfig::memory`], jobs
-    /// wait for each other's memory.
+    /// No page is left behind the buffers for answers. With fewer than [`ClientConfig::memory`],
+    /// jobs wait for each other's memory.
     pub fn new(config: ClientConfig, mut pages: Pages, lnet: &mut Lnet) -> Result<Self, TooSmall> {
         let longest = MAX_MESSAGE as u32;
         pages.check(config.answers.total(longest) + MAX_MESSAGE as u64)?;
@@ -160,9 +160,9 @@ impl FileClient {
         None
     }
 
-    /// A server is known to be down, or to have begun another life: what was under way with it will not
-    /// be answered. Its jobs begin anew after a short pause. A wrong report costs that and nothing
-    /// else.
+    /// A server is known to be down, or to have begun another life: what was under way with it will
+    /// not be answered. Its jobs begin anew after a short pause. A wrong report costs that and
+    /// nothing else.
     pub fn on_server_down(
         &mut self,
         now: Instant,
@@ -373,8 +373,8 @@ impl FileClient {
         }
     }
 
-    /// A server has opened something that no job waits for any more: it shall forget it. The answer to
-    /// a second attempt may come late, and name what is in use.
+    /// A server has opened something that no job waits for any more: it shall forget it. The answer
+    /// to a second attempt may come late, and name what is in use.
     fn disown(&mut self, at: &mut At<'_, impl WindowMemory>, server: Nid, id: u32) {
         let used = |run: &Running| run.job.server == server && run.uses(id);
         if id != 0 && !self.running.iter().any(used) {

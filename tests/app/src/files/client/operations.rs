@@ -39,8 +39,8 @@ pub(super) struct Operations {
     pub records: Records,
     table: BTreeMap<u64, Operation>,
     next: u64,
-    /// The xid of a call is its number plus this: answers to another life do not match. The upper half is
-    /// the [life](crate::files::rpc::incarnation_of) of the client.
+    /// The xid of a call is its number plus this: answers to another life do not match. The upper
+    /// half is the [life](crate::files::rpc::incarnation_of) of the client.
     first_xid: u64,
     patience: Patience,
     random: Rng,
@@ -90,7 +90,8 @@ impl Operations {
         }
     }
 
-    /// Whether a chunk of `length` bytes may be under way to or from `server` besides those that are.
+    /// Whether a chunk of `length` bytes may be under way to or from `server` besides those that
+    /// are.
     pub fn admits(&mut self, server: Nid, length: u32) -> bool {
         self.flow(server).admits(length)
     }
@@ -126,8 +127,8 @@ impl Operations {
         self.table.len()
     }
 
-    /// Chunks under way. Calls do not count: one that waits for its turn at the server must not keep
-    /// those from ending whose turn it is.
+    /// Chunks under way. Calls do not count: one that waits for its turn at the server must not
+    /// keep those from ending whose turn it is.
     pub const fn chunks(&self) -> usize {
         self.chunks
     }

@@ -138,8 +138,8 @@ impl PutPlan {
         }
     }
 
-    /// Gives back the memory of a chunk that has not been sent. To be [reset](Self::reset) before it
-    /// goes on.
+    /// Gives back the memory of a chunk that has not been sent. To be [reset](Self::reset) before
+    /// it goes on.
     pub fn release(&mut self, pages: &mut Pages) {
         if let Stage::Sending(sending) = &mut self.stage {
             sending.filling.take().into_iter().for_each(|(buffer, _)| pages.free(buffer));

@@ -168,8 +168,8 @@ impl Running {
         self.pause(context);
     }
 
-    /// The server is gone, and with it all that it knew of the job: as [`set_back`](Self::set_back),
-    /// but without a word to it.
+    /// The server is gone, and with it all that it knew of the job: as
+    /// [`set_back`](Self::set_back), but without a word to it.
     pub fn on_server_down(&mut self, context: &mut JobContext<'_, '_, impl WindowMemory>) {
         self.release(context.operations, context.at.lnet);
         self.pause(context);

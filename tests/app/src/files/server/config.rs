@@ -37,8 +37,8 @@ pub struct ServerConfig {
 }
 
 impl ServerConfig {
-    /// Chunks of up to 4 MiB, 64 files written and 64 windows of up to 1 MiB read at a time. Memory for
-    /// chunks is 32 MiB.
+    /// Chunks of up to 4 MiB, 64 files written and 64 windows of up to 1 MiB read at a time. Memory
+    /// for chunks is 32 MiB.
     pub fn new(incarnation: u64) -> Self {
         Self {
             incarnation,
@@ -61,8 +61,8 @@ impl ServerConfig {
         self.least_memory() + self.max_reads as u64 * window
     }
 
-    /// Bytes of the window that a server needs; with so few, it reads no file. With more, but less than
-    /// [`memory`](Self::memory), windows are shorter or fewer.
+    /// Bytes of the window that a server needs; with so few, it reads no file. With more, but less
+    /// than [`memory`](Self::memory), windows are shorter or fewer.
     pub fn least_memory(&self) -> u64 {
         let answers = self.max_answers as u64 * MAX_MESSAGE as u64;
         self.calls.total(MAX_MESSAGE as u32) + self.chunks.total(self.max_chunk) + answers

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Files being written and windows being read belong to the client that opened them. One that its
-//! client has not touched for [`ServerConfig::idle`] is forgotten, and so is all that a client's former
-//! life has opened, once its successor opens something: a dead client leaks nothing.
+//! client has not touched for [`ServerConfig::idle`] is forgotten, and so is all that a client's
+//! former life has opened, once its successor opens something: a dead client leaks nothing.
 
 mod config;
 mod reads;
@@ -254,7 +254,8 @@ impl<S: Store> FileServer<S> {
         call: Call,
     ) -> Option<Answer> {
         if matches!(call, Call::OpenWrite { .. } | Call::OpenRead { .. }) {
-            // The death of a former life may have come to no one's notice: its node was joined again.
+            // The death of a former life may have come to no one's notice: its node was joined
+            // again.
             self.writes.close_of(from, Some(incarnation_of(xid)));
             self.reads.close_of(from, Some(incarnation_of(xid)), at.lnet);
         }
@@ -325,8 +326,8 @@ impl<S: Store> FileServer<S> {
     }
 }
 
-/// Whether what was `opened_by` a client's call is over with the client's life, if all its lives are but the
-/// life `kept`.
+/// Whether what was `opened_by` a client's call is over with the client's life, if all its lives
+/// are but the life `kept`.
 fn is_over(opened_by: (Nid, u64), client: Nid, kept: Option<u32>) -> bool {
     opened_by.0 == client && kept != Some(incarnation_of(opened_by.1))
 }

@@ -23,11 +23,11 @@ const ASIDE: u64 = 2 << 20;
 /// names that lead out are refused, and so are symbolic links, wherever they lead.
 ///
 /// A directory has one store at a time, by a lock, and a store within the directory of another is
-/// refused. If the one above is opened later, it refuses all names that lead to the one below for as
-/// long as that is open. A draft becomes a file by a rename, so a reader
-/// sees the old file or the new one. The draft and the directories on the way to it are on the disk
-/// before [`commit`](Store::commit) returns. A process that is killed leaves only drafts, which
-/// the next one removes.
+/// refused. If the one above is opened later, it refuses all names that lead to the one below for
+/// as long as that is open. A draft becomes a file by a rename, so a reader sees the old file or
+/// the new one. The draft and the directories on the way to it are on the disk before
+/// [`commit`](Store::commit) returns. A process that is killed leaves only drafts, which the next
+/// one removes.
 #[derive(Debug)]
 pub struct DirStore {
     root: PathBuf,
@@ -86,12 +86,12 @@ impl DirStore {
     }
 
     /// Makes the directory if there is none, takes its lock, and removes what an earlier owner was
-    /// writing. `name` is what others are told who want the directory as well; `incarnation` differs
-    /// from owner to owner.
+    /// writing. `name` is what others are told who want the directory as well; `incarnation`
+    /// differs from owner to owner.
     ///
     /// # Errors
-    /// What the file system says, or [`ErrorKind::WouldBlock`] if the directory, or one above it, has an
-    /// owner; then nothing was changed.
+    /// What the file system says, or [`ErrorKind::WouldBlock`] if the directory, or one above it,
+    /// has an owner; then nothing was changed.
     pub fn open_as(root: &Path, name: &str, incarnation: u64) -> std::io::Result<Self> {
         let is_new = !root.exists();
         if !is_new && !root.is_dir() {
@@ -148,7 +148,8 @@ impl DirStore {
         }
     }
 
-    /// The path of a name. No part of it is a link or belongs to another store, as far as it exists.
+    /// The path of a name. No part of it is a link or belongs to another store, as far as it
+    /// exists.
     fn path(&self, name: &str) -> Result<PathBuf, StoreError> {
         let parts = parts(name).ok_or(StoreError::BadName)?;
         let mut path = self.root.clone();

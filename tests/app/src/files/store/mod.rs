@@ -89,8 +89,8 @@ pub trait Store {
         false
     }
 
-    /// As [`hash_back`](Self::hash_back), but may go on after this call. No other part of the draft is
-    /// read back meanwhile, and this part is not written.
+    /// As [`hash_back`](Self::hash_back), but may go on after this call. No other part of the draft
+    /// is read back meanwhile, and this part is not written.
     fn start_hash_back(
         &mut self,
         draft: &mut Self::Draft,
@@ -211,8 +211,8 @@ impl From<std::io::Error> for StoreError {
     }
 }
 
-/// Where a directory keeps its drafts. No part of a name can be this, in any store: a directory of a
-/// store may be a store itself at another time.
+/// Where a directory keeps its drafts. No part of a name can be this, in any store: a directory of
+/// a store may be a store itself at another time.
 const DRAFTS: &str = ".drafts";
 /// The lock of a directory's owner. No part of a name can be this, as for the drafts.
 const OWNER: &str = ".owner";

@@ -12,8 +12,8 @@ use super::OWNER;
 /// Bytes of an owner's name that are read.
 const NAME_MAX: u64 = 200;
 
-/// The right to write to a directory: a lock of an open file description on a file in it, which says
-/// whose it is. The kernel takes the lock back when the process ends.
+/// The right to write to a directory: a lock of an open file description on a file in it, which
+/// says whose it is. The kernel takes the lock back when the process ends.
 #[derive(Debug)]
 pub(super) struct Owner {
     file: File,
@@ -30,8 +30,8 @@ fn first_byte() -> libc::flock {
     lock
 }
 
-/// Whose a directory is now, by the lock in it; `None` if it is no one's. Asking takes no lock, so it
-/// is in the way of no one who wants the directory.
+/// Whose a directory is now, by the lock in it; `None` if it is no one's. Asking takes no lock, so
+/// it is in the way of no one who wants the directory.
 ///
 /// # Errors
 /// What the file system says.
@@ -54,9 +54,9 @@ pub(super) fn owner_of(directory: &Path) -> io::Result<Option<String>> {
     Ok((i32::from(lock.l_type) != libc::F_UNLCK).then(|| signature(file)))
 }
 
-/// Refuses a directory that lies within one which has an owner. The directory need not be there. What
-/// cannot be seen from below is not found: a directory that cannot be read, or that lies elsewhere by a
-/// mount.
+/// Refuses a directory that lies within one which has an owner. The directory need not be there.
+/// What cannot be seen from below is not found: a directory that cannot be read, or that lies
+/// elsewhere by a mount.
 ///
 /// # Errors
 /// [`ErrorKind::WouldBlock`] with the directory above and its owner's name, or what the file system
@@ -89,8 +89,8 @@ impl Owner {
     /// Takes the lock of a directory.
     ///
     /// # Errors
-    /// [`ErrorKind::WouldBlock`] with the owner's name if there is an owner, or what the file system
-    /// says.
+    /// [`ErrorKind::WouldBlock`] with the owner's name if there is an owner, or what the file
+    /// system says.
     pub fn of(root: &Path, name: &str) -> io::Result<Self> {
         let path = root.join(OWNER);
         let mut options = File::options();
@@ -115,8 +115,8 @@ impl Owner {
         Ok(this)
     }
 
-    /// Whether the lock file is the one that is locked: a directory whose lock file was removed, or that
-    /// was made again itself, may have another owner.
+    /// Whether the lock file is the one that is locked: a directory whose lock file was removed, or
+    /// that was made again itself, may have another owner.
     ///
     /// # Errors
     /// What the file system says.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Files whose parts are read back beside the server's work: the test says when a part has been read.
+//! Files whose parts are read back beside the server's work: the test says when a part has been
+//! read.
 
 use lnd_sim::lnet::Target;
 

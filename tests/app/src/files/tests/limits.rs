@@ -148,7 +148,8 @@ fn a_store_without_room_ends_the_job_at_once() {
     }
 }
 
-/// A client that is ended in the middle tells its servers: nothing waits there until it is forgotten.
+/// A client that is ended in the middle tells its servers: nothing waits there until it is
+/// forgotten.
 #[test]
 fn a_client_that_leaves_is_cleared_away_at_the_server() {
     let mut world = World::new(Setup::small(), 7);

@@ -23,8 +23,8 @@ impl Source for Noted {
     }
 }
 
-/// Most turns of one other file between two turns of `file`, over all pairs of turns that `both` takes
-/// as neighbours.
+/// Most turns of one other file between two turns of `file`, over all pairs of turns that `both`
+/// takes as neighbours.
 fn most_turns_between(
     log: &[(usize, u64, usize)],
     file: usize,
@@ -160,9 +160,9 @@ fn windows_of_a_file_are_read_ahead() {
     world.close();
 }
 
-/// Sends and fetches many files while the server dies and is born again; the client is told of it, or
-/// finds out. Returns the counts of both ends, the most restarts of a file, and the time from the birth
-/// to the end.
+/// Sends and fetches many files while the server dies and is born again; the client is told of it,
+/// or finds out. Returns the counts of both ends, the most restarts of a file, and the time from
+/// the birth to the end.
 fn crashed(seed: u64, notified: bool) -> (ClientStats, ServerStats, u32, Span) {
     let mut world = World::new(Setup::roomy(), seed);
     let files: Vec<_> =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Four nodes, one of them a router, and a driver that refuses, loses and delays at random: the books
-//! balance at every step, all data that is said to be there is there, and everything ends.
+//! Four nodes, one of them a router, and a driver that refuses, loses and delays at random: the
+//! books balance at every step, all data that is said to be there is there, and everything ends.
 
 use std::collections::BTreeSet;
 

@@ -18,7 +18,8 @@ impl Asked {
         Self { lnet, entries: attached }
     }
 
-    /// A PUT from `from`: the verdict, with the id finalized. Which entry, at which offset, how much.
+    /// A PUT from `from`: the verdict, with the id finalized. Which entry, at which offset, how
+    /// much.
     fn put(
         &mut self,
         from: Nid,

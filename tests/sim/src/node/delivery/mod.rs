@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The oracle of delivery, from end to end: what the upper layers submitted, were told and saw, over
-//! every message of a run.
+//! The oracle of delivery, from end to end: what the upper layers submitted, were told and saw,
+//! over every message of a run.
 //!
 //! It knows the upper layers of all nodes and the frames on the wire. It never asks a driver how a
 //! message stands.
@@ -47,8 +47,8 @@ struct Tracked {
     seen: u32,
     /// An upper layer was told that it has all of it.
     received: bool,
-    /// It was read behind a successor's word and before its sender's goodbye, or behind a successor's
-    /// goodbye.
+    /// It was read behind a successor's word and before its sender's goodbye, or behind a
+    /// successor's goodbye.
     overtaken: bool,
     end: Option<Status>,
 }
@@ -143,8 +143,8 @@ impl DeliveryOracle {
         }
     }
 
-    /// A node takes a frame of another one out of its mailbox: a request that carries `header`, or a control
-    /// message, which may be a goodbye.
+    /// A node takes a frame of another one out of its mailbox: a request that carries `header`, or
+    /// a control message, which may be a goodbye.
     pub fn takes(
         &mut self,
         (from, to): (u32, u32),
@@ -227,8 +227,8 @@ impl DeliveryOracle {
         at
     }
 
-    /// A message is a GET that the other side answers by itself: what is said of its delivery is said of
-    /// the payload.
+    /// A message is a GET that the other side answers by itself: what is said of its delivery is
+    /// said of the payload.
     pub fn asks(&mut self, at: usize) {
         if let Some(message) = self.messages.get_mut(at) {
             message.asks = true;
@@ -324,7 +324,8 @@ impl DeliveryOracle {
     }
 
     /// What is known not to be delivered was neither seen nor received (S0-18). A message that was
-    /// staged or refused may have been seen; what the sender was told is that its data was not taken.
+    /// staged or refused may have been seen; what the sender was told is that its data was not
+    /// taken.
     fn compare(&mut self, at: usize) {
         let Some(message) = self.messages.get(at) else { return };
         let Some(status) = message.end.filter(|end| end.delivery == Delivery::NotDelivered) else {
@@ -339,8 +340,8 @@ impl DeliveryOracle {
         }
     }
 
-    /// At rest, when no frame is under way: what was delivered was seen, or the incarnation that it was sent
-    /// to has ended (S0-18).
+    /// At rest, when no frame is under way: what was delivered was seen, or the incarnation that it
+    /// was sent to has ended (S0-18).
     ///
     /// # Errors
     /// The first message that was not.
@@ -350,7 +351,8 @@ impl DeliveryOracle {
             let incarnations =
                 self.engine_refs.get(&message.to).and_then(|engine_ref| engine_ref.incarnations);
             let ended = message.sent && message.sent_to != incarnations;
-            // A sender that ended without a goodbye is owed nothing, nor is one whose goodbye comes too late.
+            // A sender that ended without a goodbye is owed nothing, nor is one whose goodbye comes
+            // too late.
             let sender =
                 self.engine_refs.get(&message.from).and_then(|engine_ref| engine_ref.incarnations);
             let said = |it| self.goodbyes.contains(&(it, message.to));

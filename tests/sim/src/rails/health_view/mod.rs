@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The desk: one node's `lnd-health` with the names that this world uses. Interfaces go by their numbers
-//! in the fabric, nodes by theirs.
+//! The desk: one node's `lnd-health` with the names that this world uses. Interfaces go by their
+//! numbers in the fabric, nodes by theirs.
 
 mod view;
 

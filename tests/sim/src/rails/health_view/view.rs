@@ -11,8 +11,8 @@ use super::HealthView;
 /// Lines of the journal that are told.
 const NOTIFIED: usize = 12;
 
-/// What an interface is like, as one node sees it: three values, and what the operator and the fabric
-/// say (R48).
+/// What an interface is like, as one node sees it: three values, and what the operator and the
+/// fabric say (R48).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NiHealth {
     /// Health, `0..=1000`.

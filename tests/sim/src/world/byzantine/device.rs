@@ -68,8 +68,8 @@ impl Byzantine<'_> {
 }
 
 impl<'m> World<'m> {
-    /// A life in the fabric, and an engine for each link. The memory oracle does not look at its own
-    /// memory: there it may do what it wants.
+    /// A life in the fabric, and an engine for each link. The memory oracle does not look at its
+    /// own memory: there it may do what it wants.
     pub(super) fn take_place(
         &mut self,
         node: u32,
@@ -118,8 +118,8 @@ impl<'m> World<'m> {
         }
     }
 
-    /// One of its engines works. It reads nothing of an honest node that was not lent for a transfer
-    /// with it.
+    /// One of its engines works. It reads nothing of an honest node that was not lent for a
+    /// transfer with it.
     pub(in crate::world) fn byzantine_engine(
         &mut self,
         link: LinkId,

@@ -282,8 +282,8 @@ impl Byzantine<'_> {
         }
     }
 
-    /// An answer, in the right envelope, to what this peer has not asked: by cookies of others, or of
-    /// its own, some of long ago.
+    /// An answer, in the right envelope, to what this peer has not asked: by cookies of others, or
+    /// of its own, some of long ago.
     pub(super) fn unasked(&mut self, to: u32) -> Option<Vec<u8>> {
         let (tag, source) = (self.any_tag(), self.any_tag());
         let length = self.any_length();
@@ -337,7 +337,8 @@ impl Byzantine<'_> {
     }
 }
 
-/// A key of any length, or none. It takes no random number: engines here have no keys, and ignore those of others.
+/// A key of any length, or none. It takes no random number: engines here have no keys, and ignore
+/// those of others.
 fn key_like(tag: Tag) -> Key {
     let bytes = [tag.to_cookie().to_le_bytes(); 4].concat();
     Key::new(&bytes[..tag.generation as usize % (bytes.len() + 1)]).unwrap_or(Key::NONE)

@@ -2,9 +2,9 @@
 //! A byzantine node: it knows the protocol, hears every frame on the network, and keeps to nothing.
 //!
 //! Its messages are its own, and so are its descriptors: any bytes, in any of its mailboxes, at any
-//! time. What it cannot do is what hardware rules out: write into another node's mailboxes in the name
-//! of a third, or move memory past an engine. The honest nodes among themselves must not suffer; of
-//! what they have with it only that it ends.
+//! time. What it cannot do is what hardware rules out: write into another node's mailboxes in the
+//! name of a third, or move memory past an engine. The honest nodes among themselves must not
+//! suffer; of what they have with it only that it ends.
 
 mod captured;
 mod device;

@@ -11,7 +11,8 @@ use crate::rng::Rng;
 pub struct Rates {
     /// Which node.
     pub node: u32,
-    /// It goes on when all other faults have ended, at an eighth of its rates; else it falls silent.
+    /// It goes on when all other faults have ended, at an eighth of its rates; else it falls
+    /// silent.
     pub goes_on: bool,
     /// Random bytes.
     pub noise: u32,

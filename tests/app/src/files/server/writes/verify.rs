@@ -23,7 +23,8 @@ const LOOK: Span = Span::from_micros(20);
 const REMEMBERED: usize = 256;
 
 impl<D> Writes<D> {
-    /// When something has to be read back, or looked for that is read aside; the origin means at once.
+    /// When something has to be read back, or looked for that is read aside; the origin means at
+    /// once.
     pub fn next_read(&self) -> Option<Instant> {
         let due = |write: &Write<D>| match (write.verifies(), write.reading) {
             (true, 0) => Some(Instant::ORIGIN),
@@ -51,8 +52,8 @@ impl<D> Writes<D> {
 }
 
 impl<D> Write<D> {
-    /// Begins to read back so many bytes behind those that have been verified, unless some are being
-    /// read already.
+    /// Begins to read back so many bytes behind those that have been verified, unless some are
+    /// being read already.
     pub(super) fn verify(
         &mut self,
         store: &mut impl Store<Draft = D>,
