@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # Sourced by the kernel parts after tests/parts/lib.sh: kernel image, initial RAM disk, virtual
-# machines. shellcheck disable=SC2154 # $target is lib.sh's
+# machines.
+# shellcheck disable=SC2154 # $target is lib.sh's
 
 bench=$PWD/tests/kernel
 work=$target/kernel
@@ -72,13 +73,23 @@ build_library() {
     }
 }
 
+# copy_sources DIRECTORY: the module's sources, without what builds have left beside them.
+copy_sources() {
+    local folder
+    for folder in . host transport client; do
+        mkdir -p "$1/$folder"
+        find "ffi/kernel/$folder" -maxdepth 1 \( -name '*.[ch]' -o -name '*.sh' -o -name objects \
+            -o -name Kbuild -o -name Makefile \) ! -name '*.mod.c' -exec cp -t "$1/$folder" {} +
+    done
+}
+
 # build_module HEADERS LIBRARY [MAKE ARGUMENTS]: lnd_soft.ko, in a copy of the sources. What the
 # compiler and the checkers say goes to logs/make.
 build_module() {
     local headers=$1 library=$2
     rm -rf "$work/module"
     mkdir -p "$work/module/kernel"
-    cp ffi/kernel/*.[ch] ffi/kernel/*.sh ffi/kernel/Kbuild ffi/kernel/Makefile "$work/module/kernel"
+    copy_sources "$work/module/kernel"
     cp -r ffi/include "$work/module/include"
     make -s -C "$work/module/kernel" KDIR="$headers" LND_LIB="$library" "${@:3}" >"$work/logs/make" 2>&1 || {
         cat "$work/logs/make"
@@ -97,7 +108,7 @@ dkms_build() {
     rm -rf "$work/dkms"
     mkdir -p "$tree" "$at/kernel" "$at/lib"
     cp ffi/kernel/dkms.conf "$at"
-    cp ffi/kernel/*.[ch] ffi/kernel/*.sh ffi/kernel/Kbuild ffi/kernel/Makefile "$at/kernel"
+    copy_sources "$at/kernel"
     cp -r ffi/include "$at/include"
     cp "$work/liblnd_kernel.a" "$at/lib"
     (
@@ -119,7 +130,7 @@ dkms_build() {
 # build_host: the node in a process.
 build_host() {
     (cd ffi/kernel/rust && CARGO_TARGET_DIR=$target/kernel-host cargo build --release)
-    gcc -O2 -Wall -Wextra -Werror -Iffi/include -Iffi/kernel -o "$work/host" "$bench/host.c" \
+    gcc -O2 -Wall -Wextra -Werror -Iffi/include -Iffi/kernel/client -o "$work/host" "$bench/host.c" \
         "$bench/upper.c" "$target/kernel-host/release/liblnd_kernel.a"
 }
 
@@ -204,8 +215,8 @@ vm_wait() {
 }
 
 # vm NAME KERNEL INITRD [QEMU ARGUMENTS]: one machine from start to end. Sets vm_status, vm_seconds,
-# and vm_cpu: the processor time that it took of the host. shellcheck disable=SC2034 # read by
-# callers
+# and vm_cpu: the processor time that it took of the host.
+# shellcheck disable=SC2034 # read by callers
 vm() {
     local before
     before=$(children_seconds)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "client.h"
+#include "wire.h"
 #include "host.h"
 
 uint64_t now(void)

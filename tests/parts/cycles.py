@@ -10,7 +10,8 @@ thing is defined; it makes a dependency only if its own file uses the name, and 
 methods of one type are spread over several files, a call of one on `self` is a dependency too.
 
 A file in C depends on another one if it names what that one defines for others. What a file's own header
-declares and another file defines is a hook of its own, and makes none.
+declares and another file defines is a hook of its own, and makes none; nor does what a header of its own
+folder declares and another folder defines.
 """
 
 import pathlib
@@ -161,7 +162,7 @@ class Crate:
 # A function's definition, or that of a variable, at the beginning of a line.
 C_DEFINES = re.compile(r"^(?!static\b|extern\b|typedef\b|return\b)[A-Za-z_][^\n;={}()#]*?\b(\w+)"
                        r"(?:\([^;{}]*\)[^;{}=]*\{|\s*(?:\[[^\]\n]*\])*\s*[=;])", re.M)
-C_DECLARES = re.compile(r"\b(\w+)\((?=[^()]*\)\s*;)")
+C_DECLARES = re.compile(r"\b(\w+)(?:\((?=[^()]*\)\s*;)|(?:\[\])?;)")
 
 
 def c_code(text):
@@ -175,6 +176,14 @@ def c_edges(files):
     sources = {name: c_code(text) for name, text in files.items() if name.endswith(".c")}
     hooks = {name: set(C_DECLARES.findall(c_code(files.get(name[:-1] + "h", "")))) for name in sources}
     home = {defined: name for name, text in sources.items() for defined in C_DEFINES.findall(text)}
+    for header, text in files.items():
+        if header.endswith(".h"):
+            folder = pathlib.PurePath(header).parent
+            above = {word for word in C_DECLARES.findall(c_code(text))
+                     if word in home and pathlib.PurePath(home[word]).parent != folder}
+            for name in sources:
+                if pathlib.PurePath(name).parent == folder:
+                    hooks[name] |= above
     return {name: {home[word] for word in set(re.findall(r"\w+", text)) - hooks[name] if word in home} - {name}
             for name, text in sources.items()}
 
@@ -200,7 +209,8 @@ def crate_files(crate):
 
 
 def c_files(folder):
-    return {p.name: p.read_text(encoding="utf-8") for p in sorted((ROOT / folder).glob("*.[ch]"))}
+    return {str(p.relative_to(ROOT / folder)): p.read_text(encoding="utf-8")
+            for p in sorted((ROOT / folder).rglob("*.[ch]")) if not p.name.endswith(".mod.c")}
 
 
 def faults(found):
@@ -259,6 +269,12 @@ def self_test():
         files = {"below.c": below + more, "below.h": header, "above.c": above, "above.h": "void high(void);\n"}
         got = sorted(cycles(c_edges(files)))
         assert got == expected, (more, header, got)
+    layers = {"low/a.c": "void low(void)\n{\n\tname[0] = top();\n}\n", "high/b.c":
+              "char name[] = \"\";\nint top(void)\n{\n\tlow();\n}\n"}
+    hook = "extern char name[];\nint top(void);\n"
+    assert sorted(cycles(c_edges(layers))) == ["high/b.c", "low/a.c"], "a lower folder that calls a higher one"
+    assert cycles(c_edges({**layers, "low/top.h": hook})) == {}, "by its own hook"
+    assert cycles(c_edges({**layers, "high/top.h": hook})) != {}, "by the higher one's header"
     uses = "int f(void)\n{\n\treturn count;\n}\n"
     assert c_edges({"below.c": below, "uses.c": uses})["uses.c"] == {"below.c"}
     spread = dict(base)

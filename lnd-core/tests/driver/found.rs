@@ -13,7 +13,7 @@ use super::node::Decision;
 use super::world::{config, World};
 
 /// LU-16303: a message whose time is over while it waits is not sent any more. Frames come before
-/// `on_time`, as in every host's loop (`ffi/kernel/node.c`).
+/// `on_time`, as in every host's loop (`ffi/kernel/host/node.c`).
 #[test]
 fn lu16303_what_has_expired_in_the_credit_queue_is_not_sent() {
     let mut w = World::met_with(Config { depth: 2, ..config() });

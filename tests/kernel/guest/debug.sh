@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # On a kernel that looks for bugs: everything that loop.sh, faults.sh and reload.sh do, in small,
-# while a process reads every file; no report. shellcheck shell=sh disable=SC2317 # called by
-# until_so
+# while a process reads every file; no report.
+# shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 
 load nodes=3

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # ivshmem: as inject.sh, the module's start: mapping, interrupts, with two nodes on the machine. The
-# driver stays when its device cannot be had. shellcheck shell=sh
+# driver stays when its device cannot be had.
+# shellcheck shell=sh
 . ./lib.sh
 
 # not_there: what insmod, which ended with $rc, has left is a driver without a device.

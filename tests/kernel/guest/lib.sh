@@ -200,7 +200,7 @@ word() {
 }
 
 # log: what the kernel has said since the last time, into /log. The exit paths that were taken go to
-# /taken, "PATH WHERE" a line (ffi/kernel/faults.h); phase says where what no thread of the module's
+# /taken, "PATH WHERE" a line (ffi/kernel/host/faults.h); phase says where what no thread of the module's
 # does lies.
 log() {
     dmesg -r -c >/log

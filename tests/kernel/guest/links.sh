@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # One of two machines on a fabric, whose links fail by the fabric's link registers. One fails: the
-# other carries on. Both fail: an error. Both work again: all is well. shellcheck shell=sh
-# disable=SC2317 # called by until_so
+# other carries on. Both fail: an error. Both work again: all is well.
+# shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 
 load transport=ivshmem deadline_ms=$((2000 * patience))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # One of two machines on a fabric: PUT and GET to the other one, answers for the other one, then
-# waits for the other one's end of it. shellcheck shell=sh disable=SC2317 # called by until_so
+# waits for the other one's end of it.
+# shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 
 load transport=ivshmem

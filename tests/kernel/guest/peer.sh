@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # One of two machines on a fabric: with traffic of its own if it is to be killed, else it answers
-# until the other one has left. shellcheck shell=sh disable=SC2317 # called by until_so
+# until the other one has left.
+# shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 
 load transport=ivshmem

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # A machine on a fabric, and a process of the host as the other node. The process polls, rings no
-# doorbell, and leaves first. shellcheck shell=sh disable=SC2317 # called by until_so
+# doorbell, and leaves first.
+# shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 
 load transport=ivshmem poll_ms=1

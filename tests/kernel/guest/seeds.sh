@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # Misuse, which the library refuses on every kernel; and seeded defects on a kernel that looks for
-# bugs, of which the kernel's log must say what each is. shellcheck shell=sh disable=SC2317 # called
-# by until_so
+# bugs, of which the kernel's log must say what each is.
+# shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 
 load nodes=2 slots=32 window_mib=1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # One of two machines with two shards each, submitting from four threads bound to its CPUs: every
-# shard sends to both shards of the other machine, and answers them. shellcheck shell=sh
-# disable=SC2317 # called by until_so
+# shard sends to both shards of the other machine, and answers them.
+# shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 
 load transport=ivshmem shards=2

@@ -6,6 +6,7 @@
 #include <linux/sched.h>
 
 #include "lnd_host.h"
+#include "upper.h"
 
 #define CREATE_TRACE_POINTS
 #include "lnd_trace.h"
@@ -110,16 +111,12 @@ static u32 lnd_host_mem_valid(void *ctx, u64 addr, u32 len)
 	return lnd_soft_valid(node->fabric->region, node->number, addr, len);
 }
 
-static void lnd_host_op_finalize(void *ctx, const struct lnd_report *report)
+static void lnd_host_finalize(void *ctx, const struct lnd_report *report)
 {
-	lnd_host_finalize(ctx, report);
-}
+	struct lnd_host_node *node = ctx;
 
-static void lnd_host_peer_event(struct lnd_host_node *node, const struct lnd_event *event)
-{
-	pr_info("node %u: peer %llu is now %u\n", node->number, event->nid, event->state);
-	if (event->state == LND_PEER_DOWN || event->state == LND_PEER_UNKNOWN)
-		lnd_host_expire(node, event->nid, -EHOSTDOWN);
+	atomic_inc(&node->health[report->health % ARRAY_SIZE(node->health)]);
+	lnd_upper_report(node, report);
 }
 
 static void lnd_host_event(void *ctx, const struct lnd_event *event)
@@ -127,9 +124,10 @@ static void lnd_host_event(void *ctx, const struct lnd_event *event)
 	struct lnd_host_node *node = ctx;
 
 	if (event->kind == LND_EVENT_PEER)
-		lnd_host_peer_event(node, event);
+		pr_info("node %u: peer %llu is now %u\n", node->number, event->nid, event->state);
 	else if (event->kind == LND_EVENT_LINK)
 		pr_info("node %u: link %u is now %u\n", node->number, event->link, event->state);
+	lnd_upper_event(node, event);
 }
 
 static void lnd_host_wake(void *ctx)
@@ -169,7 +167,7 @@ const struct lnd_ops lnd_host_ops = {
 	.mem_read = lnd_host_mem_read,
 	.mem_write = lnd_host_mem_write,
 	.mem_valid = lnd_host_mem_valid,
-	.finalize = lnd_host_op_finalize,
+	.finalize = lnd_host_finalize,
 	.event = lnd_host_event,
 	.wake = lnd_host_wake,
 	.trace = lnd_host_trace,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Upper layer: makes PUT and GET, and verifies their ends. One job at a time. A job has up to one
+ * Makes PUT and GET, and verifies their ends. One job at a time. A job has up to one
  * worker for each CPU, which submits to one of this machine's nodes.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
@@ -10,7 +10,6 @@
 #include <linux/seq_file.h>
 
 #include "client.h"
-#include "lnd_host.h"
 
 #define WORKERS	8
 
@@ -64,7 +63,7 @@ static u32 lnd_host_peer(const struct lnd_host_worker *worker, u32 me)
 {
 	u32 nodes = worker->fabric->nodes;
 
-	if (worker->job.to != LND_HOST_ANYBODY)
+	if (worker->job.to != LND_HOST_ALL_OTHERS)
 		return worker->job.to;
 	return (me + 1 + get_random_u32() % (nodes - 1)) % nodes;
 }
@@ -101,7 +100,7 @@ static bool lnd_host_make(struct lnd_host_worker *worker, struct lnd_host_node *
 	if (!op)
 		return false;
 	if (kind == LND_PUT)
-		lnd_host_payload_fill(&op->payload, op->seed);
+		lnd_host_payload_fill(op, op->seed);
 	if (lnd_host_map(&node->window, &op->map, &op->payload, kind == LND_GET,
 			 LND_HOST_MAY_WAIT)) {
 		lnd_host_op_end(op);
@@ -268,7 +267,7 @@ int lnd_host_client_start(struct lnd_host_fabric *fabric, const struct lnd_host_
 
 	if (!(job->put || job->get) || job->min > job->max || !job->max ||
 	    job->max > LND_HOST_LONGEST || !job->workers || job->workers > WORKERS ||
-	    !job->flight || (job->to != LND_HOST_ANYBODY && job->to >= fabric->nodes))
+	    !job->flight || (job->to != LND_HOST_ALL_OTHERS && job->to >= fabric->nodes))
 		return -EINVAL;
 	mutex_lock(&lnd_host_client);
 	lnd_host_workers_stop(NULL);

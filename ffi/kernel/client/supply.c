@@ -10,7 +10,7 @@
  * The work may wait for memory, because only peers wait for the work.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
-#include "lnd_host.h"
+#include "client.h"
 
 #define SPARE_PAGES	DIV_ROUND_UP(PAGE_SIZE - 1 + LND_HOST_INLINE, PAGE_SIZE)
 #define AGAIN	(HZ / 50)	/* until the next attempt */
@@ -18,7 +18,7 @@
 static void lnd_host_spare_drop(struct lnd_host_op *op)
 {
 	lnd_host_map_free(&op->map);
-	lnd_host_payload_put(&op->payload);
+	lnd_host_payload_put(op);
 	lnd_host_op_free(op);
 }
 
@@ -27,18 +27,18 @@ static bool lnd_host_spare_make(struct lnd_host_node *node, gfp_t gfp)
 {
 	struct lnd_host_op *op;
 
-	if (READ_ONCE(node->spare))
+	if (READ_ONCE(node->upper->spare))
 		return true;
 	op = lnd_host_op_alloc(gfp);
 	if (!op)
 		return false;
-	if (lnd_host_payload_room(&op->payload, SPARE_PAGES, gfp) ||
+	if (lnd_host_payload_room(op, SPARE_PAGES, gfp) ||
 	    lnd_host_map_room(&op->map, SPARE_PAGES, gfp)) {
 		lnd_host_spare_drop(op);
 		return false;
 	}
 	/* The node's thread and the work may both have made one. */
-	if (cmpxchg(&node->spare, NULL, op))
+	if (cmpxchg(&node->upper->spare, NULL, op))
 		lnd_host_spare_drop(op);
 	return true;
 }
@@ -56,7 +56,7 @@ bool lnd_host_spare_ready(struct lnd_host_node *node)
 {
 	if (lnd_host_spare_make(node, LND_HOST_NO_WAIT))
 		return true;
-	queue_delayed_work(system_unbound_wq, &node->supply, 0);
+	queue_delayed_work(system_unbound_wq, &node->upper->supply, 0);
 	return false;
 }
 
@@ -69,7 +69,7 @@ bool lnd_host_spare_ready(struct lnd_host_node *node)
  */
 struct lnd_host_op *lnd_host_spare_take(struct lnd_host_node *node)
 {
-	return lnd_host_fault(LND_HOST_AT_SPARE) ? NULL : xchg(&node->spare, NULL);
+	return lnd_host_fault(LND_HOST_AT_SPARE) ? NULL : xchg(&node->upper->spare, NULL);
 }
 
 /**
@@ -82,10 +82,10 @@ void lnd_host_later(struct lnd_host_op *op)
 {
 	struct lnd_host_node *node = op->node;
 
-	spin_lock(&node->ops_lock);
-	list_add_tail(&op->later, &node->hungry);
-	spin_unlock(&node->ops_lock);
-	queue_delayed_work(system_unbound_wq, &node->supply, 0);
+	spin_lock(&node->upper->lock);
+	list_add_tail(&op->later, &node->upper->hungry);
+	spin_unlock(&node->upper->lock);
+	queue_delayed_work(system_unbound_wq, &node->upper->supply, 0);
 }
 
 /**
@@ -99,11 +99,11 @@ struct lnd_host_op *lnd_host_next_hungry(struct lnd_host_node *node)
 {
 	struct lnd_host_op *op;
 
-	spin_lock(&node->ops_lock);
-	op = list_first_entry_or_null(&node->hungry, struct lnd_host_op, later);
+	spin_lock(&node->upper->lock);
+	op = list_first_entry_or_null(&node->upper->hungry, struct lnd_host_op, later);
 	if (op)
 		list_del_init(&op->later);
-	spin_unlock(&node->ops_lock);
+	spin_unlock(&node->upper->lock);
 	return op;
 }
 
@@ -121,21 +121,21 @@ bool lnd_host_supply(struct lnd_host_node *node)
 	if (!late && lnd_host_spare_make(node, LND_HOST_MAY_WAIT))
 		lnd_host_node_wake(node);
 	else
-		queue_delayed_work(system_unbound_wq, &node->supply, AGAIN);
+		queue_delayed_work(system_unbound_wq, &node->upper->supply, AGAIN);
 	return !late;
 }
 
 /**
  * lnd_host_supply_init() - Initialises an empty queue.
- * @node: the node.
+ * @upper: a node's.
  * @work: calls lnd_host_supply(), and answers the waiting requests.
  *
  * Context: thread.
  */
-void lnd_host_supply_init(struct lnd_host_node *node, work_func_t work)
+void lnd_host_supply_init(struct lnd_host_upper *upper, work_func_t work)
 {
-	INIT_LIST_HEAD(&node->hungry);
-	INIT_DELAYED_WORK(&node->supply, work);
+	INIT_LIST_HEAD(&upper->hungry);
+	INIT_DELAYED_WORK(&upper->supply, work);
 }
 
 /**
@@ -148,8 +148,8 @@ void lnd_host_supply_stop(struct lnd_host_node *node)
 {
 	struct lnd_host_op *op;
 
-	cancel_delayed_work_sync(&node->supply);
-	op = xchg(&node->spare, NULL);
+	cancel_delayed_work_sync(&node->upper->supply);
+	op = xchg(&node->upper->spare, NULL);
 	if (op)
 		lnd_host_spare_drop(op);
 }

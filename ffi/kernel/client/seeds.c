@@ -8,7 +8,7 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 
-#include "lnd_host.h"
+#include "client.h"
 
 #ifdef LND_HOST_SEEDS
 
@@ -69,14 +69,14 @@ static void lnd_host_seed_sleep(struct lnd_host_node *node)
 static void lnd_host_seed_lock(struct lnd_host_node *node)
 {
 	spin_lock_bh(&node->lock);
-	spin_lock(&node->ops_lock);
-	spin_unlock(&node->ops_lock);
+	spin_lock(&node->upper->lock);
+	spin_unlock(&node->upper->lock);
 	spin_unlock_bh(&node->lock);
 
-	spin_lock_bh(&node->ops_lock);
+	spin_lock_bh(&node->upper->lock);
 	spin_lock(&node->lock);
 	spin_unlock(&node->lock);
-	spin_unlock_bh(&node->ops_lock);
+	spin_unlock_bh(&node->upper->lock);
 }
 
 static u32 lnd_host_raced;

@@ -114,39 +114,6 @@ void lnd_host_put_page(struct page *page)
 }
 
 /**
- * lnd_host_op_alloc() - A zeroed message of the upper layer.
- * @gfp: as in lnd_host_alloc().
- *
- * Context: thread.
- * Return: the message or NULL.
- */
-struct lnd_host_op *lnd_host_op_alloc(gfp_t gfp)
-{
-	struct lnd_host_op *op = NULL;
-
-	if (!lnd_host_starves(gfp, LND_HOST_AT_MESSAGE))
-		op = kzalloc(sizeof(*op), gfp);
-	if (!op)
-		return NULL;
-	INIT_LIST_HEAD(&op->list);
-	INIT_LIST_HEAD(&op->later);
-	lnd_host_hold(LND_HOST_HELD_OPS, 1);
-	return op;
-}
-
-/**
- * lnd_host_op_free() - Frees a message.
- * @op: from lnd_host_op_alloc().
- *
- * Context: thread.
- */
-void lnd_host_op_free(struct lnd_host_op *op)
-{
-	lnd_host_hold(LND_HOST_HELD_OPS, -1);
-	kfree(op);
-}
-
-/**
  * lnd_host_thread() - Makes a thread, which does not run yet.
  * @work: the thread's function.
  * @data: passed to @work.

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * The host's state, in /sys/kernel/debug/lnd_soft:
+ * The host's state, in /sys/kernel/debug/MODULE:
  *
  *   memory                  what the module holds
- *   FABRIC/client           the client's counts; takes start, stop, reset, spoil
+ *   FABRIC/UPPER            the upper layer's own: lnd_soft's "client" has the client's counts, and
+ *                           takes start, stop, reset, spoil
  *   FABRIC/nodes            the fabric's nodes: 0 absent, 1 joining, 2 alive, 3 dead
  *   FABRIC/nodeN/stats      gauges and counters of the NI and of the engines
  *   FABRIC/nodeN/peers      the peers, as the NI has them
  *   FABRIC/nodeN/transfers  the upper layer's messages that have not ended
  *   FABRIC/nodeN/health     ends by health class
  *   FABRIC/nodeN/blocker    what keeps the node from being idle
- *   FABRIC/nodeN/control    takes link N down, up, gone or back; kill, revive, seed
+ *   FABRIC/nodeN/control    takes link N down, up, gone or back; kill, revive; and words of the
+ *                           upper layer
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "lnd_host.h"
+#include "upper.h"
 
 static struct dentry *lnd_host_dir;
 
@@ -82,19 +85,6 @@ static void lnd_host_peers(struct seq_file *file, struct lnd_host_node *node)
 	}
 }
 
-static void lnd_host_transfers(struct seq_file *file, struct lnd_host_node *node)
-{
-	struct lnd_host_op *op;
-
-	spin_lock(&node->ops_lock);
-	list_for_each_entry(op, &node->ops, list)
-		seq_printf(file, "%s %s %llu bytes %u fragments %u age_ms %llu\n",
-			   op->worker ? "ours" : "peer's", op->kind == LND_GET ? "get" : "put",
-			   op->peer, READ_ONCE(op->payload.length), READ_ONCE(op->map.nfrags),
-			   div_u64(ktime_get_ns() - op->begun, NSEC_PER_MSEC));
-	spin_unlock(&node->ops_lock);
-}
-
 static void lnd_host_health(struct seq_file *file, struct lnd_host_node *node)
 {
 	static const char *const names[] = {
@@ -134,7 +124,7 @@ static int lnd_host_control_link(struct lnd_host_node *node, u32 link, const cha
 	return -EINVAL;
 }
 
-/* link N down, link N up, link N gone, link N back, kill, revive, seed WHAT */
+/* link N down, link N up, link N gone, link N back, kill, revive, or the upper layer's. */
 static int lnd_host_control(struct lnd_host_node *node, char *line)
 {
 	unsigned int link;
@@ -148,70 +138,10 @@ static int lnd_host_control(struct lnd_host_node *node, char *line)
 		rc = lnd_host_node_kill(node);
 	else if (!strcmp(line, "revive"))
 		rc = lnd_host_node_start(node);
-	else if (node->alive && sscanf(line, "seed %7s", word) == 1)
-		rc = lnd_host_seed(node, word);
+	else if (node->alive)
+		rc = lnd_upper_control(node, line);
 	mutex_unlock(&node->fabric->control);
 	return rc;
-}
-
-static int lnd_host_job_word(struct lnd_host_job *job, char *word)
-{
-	const struct {
-		const char *name;
-		u32 *value;
-	} numbers[] = {
-		{ "min", &job->min }, { "max", &job->max }, { "workers", &job->workers },
-		{ "flight", &job->flight }, { "count", &job->count }, { "to", &job->to },
-	};
-	char *value = strchr(word, '=');
-	unsigned int i;
-
-	if (!strcmp(word, "put"))
-		job->put = true;
-	else if (!strcmp(word, "get"))
-		job->get = true;
-	else if (!strcmp(word, "sweep"))
-		job->sweep = true;
-	else if (!value)
-		return -EINVAL;
-	if (!value)
-		return 0;
-	*value++ = '\0';
-	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
-		if (!strcmp(word, numbers[i].name))
-			return kstrtou32(value, 0, numbers[i].value);
-	}
-	return -EINVAL;
-}
-
-static int lnd_host_command(struct lnd_host_fabric *fabric, char *line)
-{
-	struct lnd_host_job job = {
-		.min = 1, .max = LND_HOST_LONGEST, .workers = 1, .flight = 4,
-		.to = LND_HOST_ANYBODY,
-	};
-	char *word = strsep(&line, " ");
-	int rc = 0;
-
-	if (!strcmp(word, "stop")) {
-		lnd_host_client_stop(fabric);
-	} else if (!strcmp(word, "reset")) {
-		lnd_host_client_reset();
-	} else if (!strcmp(word, "spoil")) {
-		lnd_host_client_seed();
-	} else if (!strcmp(word, "start")) {
-		while (!rc && (word = strsep(&line, " ")))
-			rc = lnd_host_job_word(&job, word);
-		rc = rc ?: lnd_host_client_start(fabric, &job);
-	} else {
-		rc = -EINVAL;
-	}
-	return rc;
-}
-
-static void lnd_host_client_file(struct seq_file *file, struct lnd_host_fabric *fabric)
-{
-	lnd_host_client_show(file);
 }
 
 static void lnd_host_nodes(struct seq_file *file, struct lnd_host_fabric *fabric)
@@ -290,7 +220,7 @@ static void lnd_host_file(const char *name, umode_t mode, struct dentry *dir,
 /* Context: thread. */
 void lnd_host_debugfs_init(void)
 {
-	lnd_host_dir = debugfs_create_dir("lnd_soft", NULL);
+	lnd_host_dir = debugfs_create_dir(LND_HOST_NAME, NULL);
 	lnd_host_file("memory", 0400, lnd_host_dir, &lnd_host_memory_view);
 }
 
@@ -308,7 +238,7 @@ static const struct {
 } lnd_host_node_files[LND_HOST_VIEWS] = {
 	{ "stats", 0400, lnd_host_stats },
 	{ "peers", 0400, lnd_host_peers },
-	{ "transfers", 0400, lnd_host_transfers },
+	{ "transfers", 0400, lnd_upper_transfers },
 	{ "health", 0400, lnd_host_health },
 	{ "blocker", 0400, lnd_host_blockers },
 	{ "control", 0200, NULL, lnd_host_control },
@@ -343,9 +273,9 @@ void lnd_host_debugfs_add(struct lnd_host_fabric *fabric)
 
 	fabric->dir = debugfs_create_dir(fabric->name, lnd_host_dir);
 	fabric->view[0].fabric = fabric;
-	fabric->view[0].show = lnd_host_client_file;
-	fabric->view[0].command = lnd_host_command;
-	lnd_host_file("client", 0600, fabric->dir, &fabric->view[0]);
+	fabric->view[0].show = lnd_upper_show;
+	fabric->view[0].command = lnd_upper_command;
+	lnd_host_file(lnd_upper_name, 0600, fabric->dir, &fabric->view[0]);
 	fabric->view[1].fabric = fabric;
 	fabric->view[1].show = lnd_host_nodes;
 	lnd_host_file("nodes", 0400, fabric->dir, &fabric->view[1]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The test client's wire format and counts. */
-#ifndef LND_HOST_CLIENT_H
-#define LND_HOST_CLIENT_H
+/* The wire format of the test client, also for processes. */
+#ifndef LND_HOST_WIRE_H
+#define LND_HOST_WIRE_H
 
 #include <linux/types.h>
 
@@ -47,9 +47,5 @@ enum lnd_host_count {
 	LND_HOST_BYTES,	/* of our own messages that ended well */
 	LND_HOST_COUNTS
 };
-
-#ifdef __KERNEL__
-void lnd_host_count(enum lnd_host_count what);
-#endif
 
 #endif

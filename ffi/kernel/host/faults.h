@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Every exit path of the module's start, stop and lnd_host_parse(), in one list.
+ * Every exit path of the module's start, stop and lnd_upper_request(), in one list.
  *
  * A point is a call that may fail, or an exit path that no failing call leads to. Each of its words
  * is a circumstance in which the point must be shown to work:
@@ -42,6 +42,7 @@
 	P(ATTACH,		"attach",		"load") \
 	P(SHAPE,		"shape",		"load") \
 	P(NODE,			"node",			"load") \
+	P(UPPER,		"upper",		"load") \
 	P(SOFT_NODE,		"soft_node",		"load") \
 	P(JOIN,			"join",			"load") \
 	P(PREPARE,		"prepare",		"load") \

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Upper layer: answers the PUT and GET of peers, and handles every transfer's one end.
+ * Answers the PUT and GET of peers, and handles every transfer's one end.
  *
  * This test's header takes the place of LNet's. A PUT's payload is verified after it has arrived. A
  * GET's payload is made from the seed in the header, and the requester verifies it.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include "client.h"
-#include "lnd_host.h"
 
 /* Returns false if there is no room for a refusal: the request stays in its mailbox. */
 static bool lnd_host_refuse(struct lnd_host_node *node, struct lnd_request request,
@@ -85,13 +84,13 @@ static bool lnd_host_reply(struct lnd_host_node *node, const struct lnd_arrival 
 	struct lnd_host_op *op, *found = NULL;
 	enum lnd_error error;
 
-	spin_lock(&node->ops_lock);
-	list_for_each_entry(op, &node->ops, list) {
+	spin_lock(&node->upper->lock);
+	list_for_each_entry(op, &node->upper->ops, list) {
 		if (op->worker && op->kind == LND_GET && op->peer == arrival->nid &&
 		    op->seed == le64_to_cpu(header->seed))
 			found = op;
 	}
-	spin_unlock(&node->ops_lock);
+	spin_unlock(&node->upper->lock);
 	if (lnd_host_fault(LND_HOST_AT_REPLY_MATCH))
 		found = NULL;
 	if (!found || found->receiving || found->answered ||
@@ -116,10 +115,10 @@ static enum lnd_error lnd_host_serve(struct lnd_host_op *op)
 /* Maps pages for a request; for a GET they hold its payload. */
 static int lnd_host_prepare(struct lnd_host_op *op, gfp_t gfp)
 {
-	if (lnd_host_payload_get(&op->payload, op->length, op->seed, gfp))
+	if (lnd_host_payload_get(op, op->length, op->seed, gfp))
 		return -ENOMEM;
 	if (op->kind == LND_GET)
-		lnd_host_payload_fill(&op->payload, op->seed);
+		lnd_host_payload_fill(op, op->seed);
 	return lnd_host_map(&op->node->window, &op->map, &op->payload, op->kind == LND_PUT, gfp);
 }
 
@@ -175,8 +174,8 @@ static bool lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
  */
 void lnd_host_supply_work(struct work_struct *work)
 {
-	struct lnd_host_node *node = container_of(to_delayed_work(work), struct lnd_host_node,
-						  supply);
+	struct lnd_host_node *node = container_of(to_delayed_work(work), struct lnd_host_upper,
+						  supply)->node;
 	struct lnd_host_op *op;
 
 	if (!lnd_host_supply(node))
@@ -186,7 +185,7 @@ void lnd_host_supply_work(struct work_struct *work)
 }
 
 /**
- * lnd_host_parse() - Handles a peer's request.
+ * lnd_upper_request() - Handles a peer's request.
  * @node: the node.
  * @arrival: the request.
  *
@@ -195,7 +194,7 @@ void lnd_host_supply_work(struct work_struct *work)
  * Context: the node's thread, with nothing held. Does not wait for memory.
  * Return: whether its place in the mailbox is free; else it must be offered again.
  */
-bool lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arrival)
+bool lnd_upper_request(struct lnd_host_node *node, const struct lnd_arrival *arrival)
 {
 	struct lnd_host_header header;
 	struct lnd_host_op *op;
@@ -231,7 +230,7 @@ bool lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arriva
 static void lnd_host_verify(struct lnd_host_op *op, u32 bytes)
 {
 	lnd_host_unmap(&op->node->window, &op->map, &op->payload, true);
-	if (bytes == op->payload.length && lnd_host_payload_good(&op->payload, bytes, op->seed))
+	if (bytes == op->payload.length && lnd_host_payload_good(op, bytes, op->seed))
 		lnd_host_count(LND_HOST_VERIFIED);
 	else
 		lnd_host_count(LND_HOST_CORRUPT);
@@ -260,7 +259,7 @@ static bool lnd_host_half(struct lnd_host_op *op, const struct lnd_report *repor
 		return false;
 	if (report->role == LND_ROLE_IMMEDIATE) {
 		op->sent = true;
-		op->node->expiry = min(op->node->expiry, lnd_host_expiry(op));
+		op->node->upper->expiry = min(op->node->upper->expiry, lnd_host_expiry(op));
 		return op->receiving || !(report->error || op->answered);
 	}
 	op->receiving = false;
@@ -281,7 +280,6 @@ void lnd_host_finalize(struct lnd_host_node *node, const struct lnd_report *repo
 	bool sink = report->role == LND_ROLE_PUT_SINK || report->role == LND_ROLE_INLINE_SINK ||
 		    report->role == LND_ROLE_GET_PULL || report->role == LND_ROLE_GET_SINK;
 
-	atomic_inc(&node->health[report->health % ARRAY_SIZE(node->health)]);
 	/* The request of a GET may fail although its REPLY arrives. */
 	if (sink || !op->answered)
 		op->error = report->error;
@@ -305,8 +303,8 @@ void lnd_host_expire(struct lnd_host_node *node, u64 peer, int error)
 	struct lnd_host_op *op, *more;
 	LIST_HEAD(late);
 
-	spin_lock(&node->ops_lock);
-	list_for_each_entry_safe(op, more, &node->ops, list) {
+	spin_lock(&node->upper->lock);
+	list_for_each_entry_safe(op, more, &node->upper->ops, list) {
 		/* No report will name one of these: only this host holds them. */
 		if (!op->worker || !op->sent || op->receiving)
 			continue;
@@ -315,8 +313,8 @@ void lnd_host_expire(struct lnd_host_node *node, u64 peer, int error)
 		else
 			next = min(next, lnd_host_expiry(op));
 	}
-	spin_unlock(&node->ops_lock);
-	node->expiry = next;
+	spin_unlock(&node->upper->lock);
+	node->upper->expiry = next;
 	list_for_each_entry_safe(op, more, &late, list) {
 		op->error = error;
 		lnd_host_end(op);

@@ -5,6 +5,7 @@
 #include <linux/random.h>
 
 #include "lnd_host.h"
+#include "upper.h"
 
 /* Joins as the node, after its former incarnation has been wound up. */
 static int lnd_host_join(struct lnd_host_node *node)
@@ -57,6 +58,7 @@ static int lnd_host_create(struct lnd_host_node *node)
 	config.hello_timeout = 200 * NSEC_PER_MSEC;
 	config.lists = lnd_host_slots;
 	config.immediate_max = LND_HOST_INLINE;
+	lnd_upper_config(node, &config);
 	for (i = 0; i < fabric->links; i++) {
 		struct lnd_soft_link link = { .size = sizeof(link) };
 
@@ -110,40 +112,16 @@ static void lnd_host_halt(struct lnd_host_node *node)
 	if (node->thread)
 		lnd_host_thread_stop(node->thread);
 	node->thread = NULL;
-	lnd_host_supply_stop(node);
+	lnd_upper_halt(node);
 	for (i = 0; i < node->fabric->links; i++)
 		lnd_host_link_stop(&node->link[i]);
-}
-
-/* Ends the messages without a report. The node is halted. */
-static void lnd_host_drop_ops(struct lnd_host_node *node)
-{
-	struct lnd_host_op *op, *next;
-
-	list_for_each_entry_safe(op, next, &node->ops, list) {
-		if (op->worker)
-			lnd_host_client_crashed(op);
-		lnd_host_op_end(op);
-	}
-}
-
-/* Whether all remaining messages are requests that wait for memory. */
-static bool lnd_host_only_hungry(const struct lnd_host_node *node)
-{
-	const struct lnd_host_op *op;
-
-	list_for_each_entry(op, &node->ops, list) {
-		if (list_empty(&op->later))
-			return false;
-	}
-	return true;
 }
 
 /* Releases everything of a halted node. */
 static void lnd_host_clear(struct lnd_host_node *node)
 {
 	node->alive = false;
-	lnd_host_drop_ops(node);
+	lnd_upper_drop(node);
 	lnd_host_window_exit(&node->window);
 	if (!lnd_host_loses("free"))
 		lnd_host_free(node->frame, node->frame_bytes);
@@ -193,7 +171,6 @@ int lnd_host_node_start(struct lnd_host_node *node)
 		return -EBUSY;
 	reinit_completion(&node->quiescent);
 	node->flags = 0;
-	node->expiry = LND_NEVER;
 	down_write(&node->incarnation);
 	rc = lnd_host_bring_up(node);
 	if (rc) {
@@ -286,8 +263,7 @@ void lnd_host_node_stop(struct lnd_host_node *node)
 	down_write(&node->incarnation);
 	lnd_host_halt(node);
 	WARN_ON(lnd_ni_destroy(node->ni) != LND_OK);
-	WARN_ON(!lnd_host_only_hungry(node));
-	lnd_host_taken(list_empty(&node->ops) ? LND_HOST_AT_STOP_IDLE : LND_HOST_AT_STOP_HUNGRY);
+	lnd_upper_left(node);
 	WARN_ON(lnd_soft_leave(node->soft_node, &ring) != LND_OK);
 	lnd_host_clear(node);
 	up_write(&node->incarnation);

@@ -1,11 +1,44 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Upper layer: one message of this host or of a peer, from its entry in its node's list to its end.
+ * One message of this host or of a peer, from its entry in its node's list to its end.
  */
 #include <linux/random.h>
+#include <linux/slab.h>
 
 #include "client.h"
-#include "lnd_host.h"
+
+/**
+ * lnd_host_op_alloc() - A zeroed message of the upper layer.
+ * @gfp: as in lnd_host_alloc().
+ *
+ * Context: thread.
+ * Return: the message or NULL.
+ */
+struct lnd_host_op *lnd_host_op_alloc(gfp_t gfp)
+{
+	struct lnd_host_op *op = NULL;
+
+	if (!lnd_host_starves(gfp, LND_HOST_AT_MESSAGE))
+		op = kzalloc(sizeof(*op), gfp);
+	if (!op)
+		return NULL;
+	INIT_LIST_HEAD(&op->list);
+	INIT_LIST_HEAD(&op->later);
+	lnd_host_hold(LND_HOST_HELD_OPS, 1);
+	return op;
+}
+
+/**
+ * lnd_host_op_free() - Frees a message.
+ * @op: from lnd_host_op_alloc().
+ *
+ * Context: thread.
+ */
+void lnd_host_op_free(struct lnd_host_op *op)
+{
+	lnd_host_hold(LND_HOST_HELD_OPS, -1);
+	kfree(op);
+}
 
 /*
  * Enters a message into its node's list. The node's thread, and readers of files, read the list:
@@ -18,9 +51,9 @@ void lnd_host_op_begin(struct lnd_host_op *op, struct lnd_host_node *node, u32 k
 	op->kind = kind;
 	op->seed = seed;
 	op->begun = ktime_get_ns();
-	spin_lock(&node->ops_lock);
-	list_add_tail(&op->list, &node->ops);
-	spin_unlock(&node->ops_lock);
+	spin_lock(&node->upper->lock);
+	list_add_tail(&op->list, &node->upper->ops);
+	spin_unlock(&node->upper->lock);
 }
 
 /* Makes a worker's message with its pages; NULL: no memory. Context: thread; waits for memory. */
@@ -34,8 +67,8 @@ struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, struct lnd_host_
 		return NULL;
 	op->worker = worker;
 	op->peer = peer;
-	if (lnd_host_payload_get(&op->payload, length, seed, LND_HOST_MAY_WAIT)) {
-		lnd_host_payload_put(&op->payload);
+	if (lnd_host_payload_get(op, length, seed, LND_HOST_MAY_WAIT)) {
+		lnd_host_payload_put(op);
 		lnd_host_op_free(op);
 		return NULL;
 	}
@@ -46,13 +79,13 @@ struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, struct lnd_host_
 /* Frees a message that only the upper layer holds. Context: thread. */
 void lnd_host_op_end(struct lnd_host_op *op)
 {
-	spin_lock(&op->node->ops_lock);
+	spin_lock(&op->node->upper->lock);
 	list_del(&op->list);
 	list_del(&op->later);
-	spin_unlock(&op->node->ops_lock);
+	spin_unlock(&op->node->upper->lock);
 	lnd_host_unmap(&op->node->window, &op->map, &op->payload, false);
 	lnd_host_map_free(&op->map);
-	lnd_host_payload_put(&op->payload);
+	lnd_host_payload_put(op);
 	lnd_host_op_free(op);
 }
 

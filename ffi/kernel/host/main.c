@@ -4,6 +4,7 @@
 #include <linux/module.h>
 
 #include "lnd_host.h"
+#include "upper.h"
 
 static char *transport = "loop";
 module_param(transport, charp, 0444);
@@ -26,16 +27,21 @@ static int __init lnd_host_init(void)
 		return -EINVAL;
 	}
 	lnd_host_debugfs_init();
+	rc = lnd_upper_init();
+	if (rc)
+		goto failed;
 	if (lnd_host_is_loop())
 		rc = lnd_host_loop_init();
 	else if (!strcmp(transport, "ivshmem"))
 		rc = lnd_host_pci_init();
 	else
 		rc = -EINVAL;
-	if (rc) {
-		lnd_host_debugfs_exit();
-		lnd_host_balance("not loaded");
-	}
+	if (!rc)
+		return 0;
+	lnd_upper_exit();
+failed:
+	lnd_host_debugfs_exit();
+	lnd_host_balance("not loaded");
 	return rc;
 }
 
@@ -45,12 +51,10 @@ static void __exit lnd_host_exit(void)
 		lnd_host_loop_exit();
 	else
 		lnd_host_pci_exit();
+	lnd_upper_exit();
 	lnd_host_debugfs_exit();
 	lnd_host_balance("unloaded");
 }
 
 module_init(lnd_host_init);
 module_exit(lnd_host_exit);
-MODULE_LICENSE("Dual MIT/GPL");
-MODULE_AUTHOR("The LND project's authors");
-MODULE_DESCRIPTION("LND over software hardware: loop and ivshmem");

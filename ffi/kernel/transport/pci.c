@@ -12,6 +12,7 @@
 #include <linux/pci.h>
 
 #include "lnd_host.h"
+#include "upper.h"
 
 #define IVSHMEM_VENDOR	0x1af4
 #define IVSHMEM_DEVICE	0x1110
@@ -196,7 +197,7 @@ static int lnd_host_pci_probe(struct pci_dev *device, const struct pci_device_id
 	}
 	pci->device = device;
 	fabric->private = pci;
-	rc = lnd_host_pci_open(fabric) ?: lnd_host_fabric_start(fabric);
+	rc = lnd_host_pci_open(fabric) ?: lnd_upper_add(fabric);
 	if (rc) {
 		lnd_host_pci_close(fabric);
 		return rc;
@@ -213,7 +214,7 @@ static void lnd_host_pci_remove(struct pci_dev *device)
 {
 	struct lnd_host_fabric *fabric = pci_get_drvdata(device);
 
-	lnd_host_fabric_stop(fabric);
+	lnd_upper_remove(fabric);
 	lnd_host_pci_close(fabric);
 }
 

@@ -3,6 +3,7 @@
 #include <linux/module.h>
 
 #include "lnd_host.h"
+#include "upper.h"
 
 static unsigned int nodes = 2;
 module_param(nodes, uint, 0444);
@@ -67,7 +68,7 @@ int __init lnd_host_loop_init(void)
 	if (!rc)
 		rc = lnd_host_fabric_attach(fabric);
 	if (!rc)
-		rc = lnd_host_fabric_start(fabric);
+		rc = lnd_upper_add(fabric);
 	if (rc)
 		lnd_host_loop_free(fabric);
 	else
@@ -78,6 +79,6 @@ int __init lnd_host_loop_init(void)
 /* Context: thread. */
 void lnd_host_loop_exit(void)
 {
-	lnd_host_fabric_stop(lnd_host_loop);
+	lnd_upper_remove(lnd_host_loop);
 	lnd_host_loop_free(lnd_host_loop);
 }

@@ -1,53 +1,52 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Upper layer: pages of payload, filled with a seed's pattern, and verified. */
+/* Pages of payload, filled with a seed's pattern, and verified. */
 #include <asm/unaligned.h>
 #include <linux/highmem.h>
 
 #include "client.h"
-#include "lnd_host.h"
 
 /* Grows the vectors to @room; those with pages stay. */
-static int lnd_host_payload_grow(struct lnd_host_payload *payload, unsigned int room, gfp_t gfp)
+static int lnd_host_payload_grow(struct lnd_host_op *op, unsigned int room, gfp_t gfp)
 {
 	struct bio_vec *bv = lnd_host_alloc(array_size(room, sizeof(*bv)), gfp,
 					    LND_HOST_AT_VECTORS);
 
 	if (!bv)
 		return -ENOMEM;
-	if (payload->held)
-		memcpy(bv, payload->bv, array_size(payload->held, sizeof(*bv)));
-	lnd_host_free(payload->bv, array_size(payload->room, sizeof(*bv)));
-	payload->bv = bv;
-	payload->room = room;
+	if (op->held)
+		memcpy(bv, op->payload.bv, array_size(op->held, sizeof(*bv)));
+	lnd_host_free(op->payload.bv, array_size(op->room, sizeof(*bv)));
+	op->payload.bv = bv;
+	op->room = room;
 	return 0;
 }
 
 /**
  * lnd_host_payload_room() - Allocates pages for a later payload.
- * @payload: the pages; existing ones stay, also after an error.
+ * @op: the message; its existing pages stay, also after an error.
  * @pages: least number of pages.
  * @gfp: as in lnd_host_alloc().
  *
  * Context: thread.
  * Return: 0 or -ENOMEM.
  */
-int lnd_host_payload_room(struct lnd_host_payload *payload, unsigned int pages, gfp_t gfp)
+int lnd_host_payload_room(struct lnd_host_op *op, unsigned int pages, gfp_t gfp)
 {
-	if (payload->room < pages && lnd_host_payload_grow(payload, pages, gfp))
+	if (op->room < pages && lnd_host_payload_grow(op, pages, gfp))
 		return -ENOMEM;
-	for (; payload->held < pages; payload->held++) {
+	for (; op->held < pages; op->held++) {
 		struct page *page = lnd_host_page(gfp);
 
 		if (!page)
 			return -ENOMEM;
-		payload->bv[payload->held].bv_page = page;
+		op->payload.bv[op->held].bv_page = page;
 	}
 	return 0;
 }
 
 /**
  * lnd_host_payload_get() - Provides pages for a payload.
- * @payload: the pages; existing ones are used, and stay also after an error.
+ * @op: the message; its existing pages are used, and stay also after an error.
  * @length: bytes.
  * @seed: selects the offset of the payload in its first page.
  * @gfp: as in lnd_host_alloc().
@@ -55,18 +54,18 @@ int lnd_host_payload_room(struct lnd_host_payload *payload, unsigned int pages, 
  * Context: thread.
  * Return: 0 or -ENOMEM.
  */
-int lnd_host_payload_get(struct lnd_host_payload *payload, u32 length, u64 seed, gfp_t gfp)
+int lnd_host_payload_get(struct lnd_host_op *op, u32 length, u64 seed, gfp_t gfp)
 {
 	u32 offset = seed % PAGE_SIZE, left = length;
 
-	payload->pages = 0;
-	payload->length = 0;
-	if (lnd_host_payload_room(payload, length ? DIV_ROUND_UP(offset + length, PAGE_SIZE) : 0,
+	op->payload.pages = 0;
+	op->payload.length = 0;
+	if (lnd_host_payload_room(op, length ? DIV_ROUND_UP(offset + length, PAGE_SIZE) : 0,
 				  gfp))
 		return -ENOMEM;
-	payload->length = length;
-	for (; left; payload->pages++) {
-		struct bio_vec *bv = &payload->bv[payload->pages];
+	op->payload.length = length;
+	for (; left; op->payload.pages++) {
+		struct bio_vec *bv = &op->payload.bv[op->payload.pages];
 
 		bv->bv_offset = offset;
 		bv->bv_len = min_t(u32, left, PAGE_SIZE - offset);
@@ -78,18 +77,18 @@ int lnd_host_payload_get(struct lnd_host_payload *payload, u32 length, u64 seed,
 
 /**
  * lnd_host_payload_put() - Frees the pages.
- * @payload: the pages; may have none.
+ * @op: the message; may have none.
  *
  * Context: thread.
  */
-void lnd_host_payload_put(struct lnd_host_payload *payload)
+void lnd_host_payload_put(struct lnd_host_op *op)
 {
-	while (payload->held)
-		lnd_host_put_page(payload->bv[--payload->held].bv_page);
-	lnd_host_free(payload->bv, array_size(payload->room, sizeof(*payload->bv)));
-	payload->bv = NULL;
-	payload->room = 0;
-	payload->pages = 0;
+	while (op->held)
+		lnd_host_put_page(op->payload.bv[--op->held].bv_page);
+	lnd_host_free(op->payload.bv, array_size(op->room, sizeof(*op->payload.bv)));
+	op->payload.bv = NULL;
+	op->room = 0;
+	op->payload.pages = 0;
 }
 
 /* Writes, or compares, @len bytes that begin at byte @at of the payload. */
@@ -119,13 +118,13 @@ static bool lnd_host_walk(u8 *bytes, u32 at, u32 len, u64 seed, bool write)
 	return true;
 }
 
-static bool lnd_host_pages(const struct lnd_host_payload *payload, u32 length, u64 seed, bool write)
+static bool lnd_host_pages(const struct lnd_host_op *op, u32 length, u64 seed, bool write)
 {
 	unsigned int i;
 	u32 at = 0;
 
-	for (i = 0; i < payload->pages && at < length; i++) {
-		const struct bio_vec *bv = &payload->bv[i];
+	for (i = 0; i < op->payload.pages && at < length; i++) {
+		const struct bio_vec *bv = &op->payload.bv[i];
 		u32 len = min_t(u32, bv->bv_len, length - at);
 		u8 *page = kmap_local_page(bv->bv_page);
 		bool same = lnd_host_walk(page + bv->bv_offset, at, len, seed, write);
@@ -140,26 +139,26 @@ static bool lnd_host_pages(const struct lnd_host_payload *payload, u32 length, u
 
 /**
  * lnd_host_payload_fill() - Fills a payload with a seed's pattern.
- * @payload: the pages.
+ * @op: the message.
  * @seed: the seed.
  *
  * Context: thread.
  */
-void lnd_host_payload_fill(struct lnd_host_payload *payload, u64 seed)
+void lnd_host_payload_fill(struct lnd_host_op *op, u64 seed)
 {
-	lnd_host_pages(payload, payload->length, seed, true);
+	lnd_host_pages(op, op->payload.length, seed, true);
 }
 
 /**
  * lnd_host_payload_good() - Whether a payload has a seed's pattern, byte by byte.
- * @payload: the pages.
+ * @op: the message.
  * @length: bytes that arrived.
  * @seed: the seed.
  *
  * Context: thread.
  * Return: true if the first @length bytes are present and right.
  */
-bool lnd_host_payload_good(const struct lnd_host_payload *payload, u32 length, u64 seed)
+bool lnd_host_payload_good(const struct lnd_host_op *op, u32 length, u64 seed)
 {
-	return lnd_host_pages(payload, length, seed, false);
+	return lnd_host_pages(op, length, seed, false);
 }

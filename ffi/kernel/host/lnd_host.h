@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * lnd_soft: a complete LND host on Linux over the shared-memory fabric.
+ * A host of the library on Linux: what each LND of this folder shares. A module is made of three
+ * layers, each in a folder of its own, and calls go down:
  *
- * From the top down: upper files call lower ones. Only the library's callbacks, doorbells and
- * interrupts lead back up.
+ *   upper layer   client/: makes and verifies messages, as a test. ../lnet: LNet's driver
+ *   transport/    where a region of the fabric comes from: loop.c, pci.c
+ *   host/         one node and what it is made of
+ *
+ * Only what upper.h declares leads from host/ to the upper layer. Of this folder:
  *
  *   main.c       loading, unloading
- *   loop.c       a region whose nodes are all in this kernel
- *   pci.c        a region that virtual machines share (ivshmem-doorbell)
  *   start.c      starts and stops all of this host's nodes on a region
  *   debugfs.c    state and commands
- *   client.c     upper layer: makes PUT and GET, and verifies their ends
- *   target.c     upper layer: answers the PUT and GET of peers
- *   op.c         upper layer: one message, from its entry to its end
- *   supply.c     memory for peers' requests, for which the node's thread does not wait
  *   lifecycle.c  a node's start, leaving and death: the library's NI and its resources
  *   node.c       one node: its lock, its thread, its timer
  *   ops.c        the platform's operations
@@ -21,16 +19,14 @@
  *   fabric.c     a region with its nodes
  *   wake.c       wakes engines and nodes
  *   window.c     pages of bio vectors, mapped into the payload window
- *   payload.c    pages of payload, filled and verified
  *   memory.c     memory and threads, and the accounting for them
  *   params.c     parameters of all transports
- *   seeds.c      defects and misuse, for tests
  *   faults.h     every exit path, in one list
  *   faults.c     failures on request, for tests
  *   unwind.c     back-traces through this module
  *
  * A node is a shard: an NI of its own with its own tables, peers and engines (decision 0001). Nodes
- * share nothing. The client's worker on CPU c submits to this host's node c modulo their number.
+ * share nothing.
  */
 #ifndef LND_HOST_H
 #define LND_HOST_H
@@ -52,13 +48,12 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "../include/lnd.h"
-#include "../include/lnd_soft.h"
+#include "lnd.h"
+#include "lnd_soft.h"
 #include "faults.h"
 
 #define LND_HOST_NODES		16	/* most nodes of a fabric */
 #define LND_HOST_LINKS		4	/* most links of a node */
-#define LND_HOST_LONGEST	(4u << 20)	/* longest payload of the client */
 #define LND_HOST_INLINE		4096u	/* longest payload that comes with its request */
 
 /*
@@ -69,8 +64,7 @@
 #define LND_HOST_NO_WAIT	(GFP_NOWAIT | __GFP_NOWARN)
 
 struct lnd_host_node;
-struct lnd_host_op;
-struct lnd_host_worker;
+struct lnd_host_upper;
 
 /* params.c: all read-only once the module is loaded. */
 extern unsigned int lnd_host_slots;
@@ -97,26 +91,16 @@ void *lnd_host_alloc(size_t bytes, gfp_t gfp, enum lnd_host_point point);
 void lnd_host_free(void *memory, size_t bytes);
 struct page *lnd_host_page(gfp_t gfp);
 void lnd_host_put_page(struct page *page);
-struct lnd_host_op *lnd_host_op_alloc(gfp_t gfp);
-void lnd_host_op_free(struct lnd_host_op *op);
 struct task_struct *lnd_host_thread(int (*work)(void *data), void *data, const char *name,
 				    u32 node, u32 link, enum lnd_host_point point);
 void lnd_host_thread_stop(struct task_struct *thread);
 
-/* payload.c: pages as a block layer or LNet passes them. */
+/* Pages as a block layer or LNet passes them. */
 struct lnd_host_payload {
 	struct bio_vec *bv;
-	unsigned int room;	/* vectors allocated */
-	unsigned int held;	/* of these, vectors with a page */
-	unsigned int pages;	/* of these, vectors in use */
+	unsigned int pages;	/* vectors in use */
 	u32 length;
 };
-
-int lnd_host_payload_room(struct lnd_host_payload *payload, unsigned int pages, gfp_t gfp);
-int lnd_host_payload_get(struct lnd_host_payload *payload, u32 length, u64 seed, gfp_t gfp);
-void lnd_host_payload_put(struct lnd_host_payload *payload);
-void lnd_host_payload_fill(struct lnd_host_payload *payload, u64 seed);
-bool lnd_host_payload_good(const struct lnd_host_payload *payload, u32 length, u64 seed);
 
 /* window.c: a node's payload window, in pages. */
 struct lnd_host_window {
@@ -144,32 +128,6 @@ int lnd_host_map(struct lnd_host_window *window, struct lnd_host_map *map,
 		 const struct lnd_host_payload *payload, bool written, gfp_t gfp);
 void lnd_host_unmap(struct lnd_host_window *window, struct lnd_host_map *map,
 		    const struct lnd_host_payload *payload, bool copy);
-
-/* One message of the upper layer, from acceptance to its one report. */
-struct lnd_host_op {
-	struct list_head list;	/* node->ops, under node->ops_lock */
-	struct list_head later;	/* node->hungry, under node->ops_lock */
-	struct lnd_host_node *node;
-	struct lnd_host_worker *worker;	/* NULL: a peer's */
-	struct lnd_host_payload payload;
-	struct lnd_host_map map;
-	u64 seed;
-	u64 peer;
-	u64 begun;
-	u32 kind;	/* enum lnd_kind */
-	/* A peer's request: */
-	struct lnd_request request;
-	u32 length;
-	bool replies;	/* the request is accepted: the answer is a separate message */
-	/*
-	 * A GET that was sent as a header alone, so that its REPLY arrives as a PUT. For the node's
-	 * thread.
-	 */
-	bool sent;	/* the request has been reported */
-	bool receiving;	/* the REPLY is being received */
-	bool answered;	/* the REPLY has been reported */
-	int error;
-};
 
 /* engine.c: a link's engine in its thread, and the interrupt it raises. */
 struct lnd_host_link {
@@ -224,12 +182,7 @@ struct lnd_host_node {
 	unsigned long flags;
 	struct hrtimer timer;
 	struct lnd_host_link link[LND_HOST_LINKS];
-	spinlock_t ops_lock;	/* protects ops, hungry */
-	struct list_head ops;
-	struct list_head hungry;	/* requests that wait for memory */
-	struct lnd_host_op *spare;	/* for the next request of a peer */
-	struct delayed_work supply;	/* allocates memory */
-	u64 expiry;	/* when to look for a missing REPLY; for the node's thread */
+	struct lnd_host_upper *upper;	/* what the upper layer keeps for this node */
 	void *frame;	/* the frame that is being received */
 	size_t frame_bytes;
 	struct completion quiescent;	/* the NI's shutdown is complete */
@@ -290,59 +243,11 @@ void lnd_host_ring(struct lnd_host_fabric *fabric, u64 nodes);
 int lnd_host_fabric_start(struct lnd_host_fabric *fabric);
 void lnd_host_fabric_stop(struct lnd_host_fabric *fabric);
 
-/* loop.c, pci.c */
+/* transport/loop.c, transport/pci.c */
 int lnd_host_loop_init(void);
 void lnd_host_loop_exit(void);
 int lnd_host_pci_init(void);
 void lnd_host_pci_exit(void);
-
-/* client.c */
-struct lnd_host_job {
-	bool put;
-	bool get;
-	bool sweep;	/* lengths around all powers of two instead of random ones */
-	u32 min;
-	u32 max;
-	u32 workers;
-	u32 flight;	/* messages under way for each worker */
-	u32 count;	/* messages of each worker; 0: until stopped */
-	u32 to;	/* a node's number, or all others */
-};
-
-#define LND_HOST_ANYBODY	U32_MAX
-
-int lnd_host_client_start(struct lnd_host_fabric *fabric, const struct lnd_host_job *job);
-void lnd_host_client_stop(struct lnd_host_fabric *fabric);
-void lnd_host_client_done(struct lnd_host_op *op, int error, u32 bytes);
-void lnd_host_client_crashed(struct lnd_host_op *op);
-void lnd_host_client_seed(void);
-void lnd_host_client_show(struct seq_file *file);
-void lnd_host_client_reset(void);
-
-/* target.c */
-bool lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arrival);
-void lnd_host_finalize(struct lnd_host_node *node, const struct lnd_report *report);
-void lnd_host_expire(struct lnd_host_node *node, u64 peer, int error);
-void lnd_host_supply_work(struct work_struct *work);
-
-/* op.c */
-enum lnd_error lnd_host_submit(struct lnd_host_op *op, u32 kind, u64 nid);
-struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, struct lnd_host_worker *worker,
-				    u32 kind, u32 length, u64 peer);
-void lnd_host_op_end(struct lnd_host_op *op);
-void lnd_host_op_begin(struct lnd_host_op *op, struct lnd_host_node *node, u32 kind, u64 seed);
-
-/* supply.c */
-void lnd_host_supply_init(struct lnd_host_node *node, work_func_t work);
-bool lnd_host_supply(struct lnd_host_node *node);
-void lnd_host_supply_stop(struct lnd_host_node *node);
-bool lnd_host_spare_ready(struct lnd_host_node *node);
-struct lnd_host_op *lnd_host_spare_take(struct lnd_host_node *node);
-void lnd_host_later(struct lnd_host_op *op);
-struct lnd_host_op *lnd_host_next_hungry(struct lnd_host_node *node);
-
-/* seeds.c */
-int lnd_host_seed(struct lnd_host_node *node, const char *what);
 
 /* debugfs.c */
 void lnd_host_debugfs_init(void);

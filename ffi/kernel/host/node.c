@@ -7,6 +7,7 @@
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include "lnd_host.h"
+#include "upper.h"
 
 #define FRAMES	64	/* messages received between two calls of lnd_run() */
 #define REPORTS	64	/* reports between two rounds of messages */
@@ -39,12 +40,12 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 		 * Without memory for it, a request stays in its mailbox. Answers and credits need
 		 * none and continue (INV-11).
 		 */
-		if (arrival.lane == LND_LANE_REQUEST && !lnd_host_spare_ready(node))
+		if (arrival.lane == LND_LANE_REQUEST && !lnd_upper_ready(node))
 			continue;
 		/* A mailbox has one writer. */
 		error = lnd_frame_in(node->ni, arrival.link, lnd_soft_nid(arrival.from),
 				     node->frame, arrival.len, ktime_get_ns(), &request);
-		if (error == LND_REQUEST && !lnd_host_parse(node, &request))
+		if (error == LND_REQUEST && !lnd_upper_request(node, &request))
 			continue;
 		/*
 		 * A frame without room stays in its mailbox, with those behind it: lnd_run() calls
@@ -110,12 +111,10 @@ int lnd_host_node_thread(void *data)
 		lnd_run(node->ni, now, REPORTS, &next);
 		lnd_run_state_get(node->ni, &state);
 		if (state == LND_QUIESCENT && next == LND_NEVER) {
-			lnd_host_expire(node, U64_MAX, -ESHUTDOWN);
+			lnd_upper_quiescent(node);
 			complete_all(&node->quiescent);
 		}
-		if (now >= node->expiry)
-			lnd_host_expire(node, 0, -ETIMEDOUT);
-		next = min(next, node->expiry);
+		next = min(next, lnd_upper_run(node, now));
 		if (!more && next > now)
 			lnd_host_node_rest(node, next);
 		else
@@ -143,13 +142,9 @@ struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 nu
 	node->fabric = fabric;
 	node->number = number;
 	spin_lock_init(&node->lock);
-	spin_lock_init(&node->ops_lock);
 	init_rwsem(&node->incarnation);
 	init_waitqueue_head(&node->wait);
 	init_completion(&node->quiescent);
-	INIT_LIST_HEAD(&node->ops);
-	lnd_host_supply_init(node, lnd_host_supply_work);
-	node->expiry = LND_NEVER;
 	hrtimer_init(&node->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	node->timer.function = lnd_host_node_timer;
 	for (i = 0; i < LND_HOST_LINKS; i++) {
@@ -158,11 +153,16 @@ struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 nu
 		spin_lock_init(&node->link[i].serving);
 		init_waitqueue_head(&node->link[i].wait);
 	}
+	if (lnd_upper_alloc(node)) {
+		lnd_host_free(node, sizeof(*node));
+		return NULL;
+	}
 	return node;
 }
 
 /* Context: thread. */
 void lnd_host_node_free(struct lnd_host_node *node)
 {
+	lnd_upper_free(node);
 	lnd_host_free(node, sizeof(*node));
 }

@@ -32,7 +32,7 @@ int lnd_host_fabric_start(struct lnd_host_fabric *fabric)
 }
 
 /**
- * lnd_host_fabric_stop() - Ends the client's job and all of this host's nodes, in good order.
+ * lnd_host_fabric_stop() - Ends all of this host's nodes, in good order.
  * @fabric: the fabric.
  *
  * Context: thread.
@@ -41,8 +41,6 @@ void lnd_host_fabric_stop(struct lnd_host_fabric *fabric)
 {
 	u32 i;
 
-	lnd_host_debugfs_remove(fabric);
-	lnd_host_client_stop(fabric);
 	mutex_lock(&fabric->control);
 	for (i = fabric->first; i < fabric->first + fabric->ours; i++)
 		lnd_host_node_stop(fabric->node[i]);
