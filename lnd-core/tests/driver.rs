@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The driver as a whole, over ports that obey their contracts and little else.
 //!
-//! `driver/fabric.rs`, with `device.rs` and `letter.rs`, is the world under the drivers; `ports.rs` is
-//! the drivers' view of it; `node.rs` is one driver with an upper layer that keeps a ledger; `world.rs`
-//! is several of them in virtual time. The other modules are the tests, by subject; `random.rs` is all
-//! of it at once.
+//! `driver/fabric.rs`, with `device.rs` and `letter.rs`, is the world under the drivers; `ports.rs`
+//! is the drivers' view of it; `node.rs` is one driver with an upper layer that keeps a ledger;
+//! `world.rs` is several of them in virtual time. The other modules are the tests, by subject;
+//! `random.rs` is all of it at once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod driver {

@@ -16,9 +16,9 @@ use lnd_core::message::{Envelope, Message};
 pub enum Sender {
     /// The node that owns the sending end of the channel: a mailbox's writer, a connection's peer.
     Known(Nid),
-    /// The channel cannot tell, for instance a mailbox with several writers. The NID in the envelope
-    /// is then trusted: any node on this channel can send in the name of every other one, and can
-    /// open and end its sessions, return its credits and fail its requests.
+    /// The channel cannot tell, for instance a mailbox with several writers. The NID in the
+    /// envelope is then trusted: any node on this channel can send in the name of every other one,
+    /// and can open and end its sessions, return its credits and fail its requests.
     Unknown,
 }
 
@@ -75,8 +75,8 @@ impl<const SHORT: bool> Receiver<SHORT> {
         SHORT && self.short_to.is_some()
     }
 
-    /// A frame whose head names both ends. On a channel with short heads: any that has none, or whose sender is
-    /// not known.
+    /// A frame whose head names both ends. On a channel with short heads: any that has none, or
+    /// whose sender is not known.
     fn decode_named<'a>(&self, sender: Sender, frame: &'a [u8]) -> Result<Frame<'a>, DecodeError> {
         if self.shortens() && has_short_head(frame) {
             return Err(DecodeError::Sender);
@@ -240,8 +240,8 @@ fn has_short_head(frame: &[u8]) -> bool {
     matches!(frame.first(), Some(&(class::SHORT_LND | class::SHORT_CONTROL)))
 }
 
-/// Encodes an IMMEDIATE straight into a slot of a mailbox, into which `gather` writes its payload. That has
-/// as many bytes as `scratch`, which is used where the head names both ends.
+/// Encodes an IMMEDIATE straight into a slot of a mailbox, into which `gather` writes its payload.
+/// That has as many bytes as `scratch`, which is used where the head names both ends.
 ///
 /// `Ok(false)`: `gather`, which is called once at most, has said `false`. Nothing was sent.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The short head. Its golden frames were not made by this code: a change that alters them is a change of
-//! the wire format.
+//! The short head. Its golden frames were not made by this code: a change that alters them is a
+//! change of the wire format.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -269,8 +269,8 @@ fn each_mistake_has_its_own_error() {
     assert_eq!(spoilt("noop", |f| f[0] = 0x13), Err(E::Class));
 }
 
-/// The two ends have to choose the same: what was sent with other heads is refused and counted, and what
-/// has names on every channel arrives.
+/// The two ends have to choose the same: what was sent with other heads is refused and counted, and
+/// what has names on every channel arrives.
 #[test]
 fn frames_of_the_other_format_are_refused() {
     for sum in [Checksum::On, Checksum::Off] {
@@ -352,7 +352,8 @@ fn what_has_no_wire_format_is_not_written() {
     assert_eq!(BOTH[1].max_immediate(137), 1);
 }
 
-/// A payload that is gathered in place makes the same frame as one that lies there, with any header.
+/// A payload that is gathered in place makes the same frame as one that lies there, with any
+/// header.
 #[test]
 fn gathered_in_place_is_the_same_frame() {
     let geometry = MailboxGeometry::new(2, 1024).unwrap();

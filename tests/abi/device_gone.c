@@ -74,7 +74,7 @@ int main(void)
 			MUST(lnd_soft_link_set(world.fabric, a->number, 0, 0, NULL));
 		cut = a;
 
-		/* An interrupt status of all ones is counted; no completion, and nothing written. */
+		/* An interrupt status of all ones is counted; no completion, nothing written. */
 		MUST(lnd_interrupt(a->ni, 0, 8, world.now, &more));
 		CHECK(!more && has_said(a, LND_DUMP_COUNTERS, "impossible_status 1\n"));
 		world_run(&world, 5000 * MS, NULL, 0);

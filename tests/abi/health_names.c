@@ -126,7 +126,7 @@ static void copies(void)
 	FAILS(LND_E_NULL, lnd_health_message_not_received(health, peer, NULL));
 	CHECK(check == 9);
 
-	/* Before the first handshake nothing is known; without a number there is nothing to know. */
+	/* Before the first handshake nothing is known; without a number there is none. */
 	CHECK(arrives(&stamp) == LND_WINDOW_STALE);
 	CHECK(arrives(&none) == LND_WINDOW_FIRST && arrives(&none) == LND_WINDOW_FIRST);
 	MUST(lnd_health_message_received(health, peer, &none));

@@ -203,7 +203,7 @@ static inline void op_bug(void *ctx, const char *what)
 	host->misuses++;
 }
 
-/* The upper layer. A transfer's @user: the message, the buffer, and at the receiver one bit more. */
+/* The upper layer. A transfer's @user: the message, the buffer, at the receiver one bit more. */
 
 #define RECEIVER (1ull << 48)
 

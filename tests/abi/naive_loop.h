@@ -87,7 +87,7 @@ static inline int time_passes(struct host *host)
 	return host->woken || host->next <= now;
 }
 
-/* One round of a host, as docs/c-abi.md has it: 2 if it had something to do, 1 if its engines had. */
+/* A round of a host, as in docs/c-abi.md: 2 if it had something to do, 1 if its engines had. */
 static inline int round_of(struct host *host)
 {
 	uint32_t from, link;
@@ -155,7 +155,7 @@ static inline void link_set(uint32_t node, uint32_t link, uint32_t up)
 		MUST(lnd_link_failed(hosts[node].ni, link));
 }
 
-/* What a device of another node reads is lent until that has let go of it: it must not stand still. */
+/* What a device of another node reads is lent until that lets go of it: it must not stand still. */
 static inline void devices_run(void)
 {
 	uint32_t at, link;

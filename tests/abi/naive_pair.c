@@ -167,7 +167,7 @@ static void pauses(void)
 	printf("naive_pair: pauses\n");
 }
 
-/* A platform reports a peer as down that is not: the peer notices, and nothing is lost in silence. */
+/* A platform reports a peer as down that is not: the peer notices, nothing is lost in silence. */
 static void wrong_peer_down(void)
 {
 	uint32_t how, first;
@@ -271,7 +271,7 @@ static void few_slots(void)
 	printf("naive_pair: few slots\n");
 }
 
-/* Nodes whose versions do not meet: each message is reported as not delivered, until they do meet. */
+/* Nodes whose versions do not meet: each message is reported as not delivered until they do. */
 static void versions_apart(void)
 {
 	uint32_t at;

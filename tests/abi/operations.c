@@ -231,7 +231,7 @@ static void long_key(void)
 	close_all();
 }
 
-/* What is being read is not asked for before its reader is done, and the reader is asked instead. */
+/* What is being read is not asked for before its reader is done; the reader is asked instead. */
 static void asked_first(void)
 {
 	uint32_t id, link;

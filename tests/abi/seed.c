@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 	MUST(node_put(&world.node[0], 0, 0, 100, NULL));
 	CHECK(world_run(&world, 1000 * MS, &world.node[0].reports, 1));
 	if (!strcmp(seed, "short-frame")) {
-		/* Says 96 bytes and has 40; begins as a frame does, so that the rest is looked at. */
+		/* Says 96 bytes and has 40; begins as a frame does: the rest is looked at. */
 		frame = calloc(1, 40);
 		CHECK(frame);
 		memcpy(frame, "\x02\x03\x01\x00wDNL\x60\0\0\0\1\0\0\0", 16);

@@ -184,7 +184,7 @@ static int node(char **args)
 	printf("node %u is up\n", me.number);
 	fflush(stdout);
 	end = now() + atoi(args[4]) * 1000000000ull;
-	/* The peer asks once more when everything has ended for it: our goodbye overtakes nothing. */
+	/* The peer asks once more when all has ended for it: our goodbye overtakes nothing. */
 	while (now() < end && (me.ok + me.failed < count || me.asked <= count)) {
 		poll();
 		make(count, peer);

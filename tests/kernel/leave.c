@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* leave N: ends the virtual machine through isa-debug-exit; QEMU's exit status is then 2 * N + 1. */
+/* leave N: ends the virtual machine through isa-debug-exit; QEMU exits with 2 * N + 1. */
 #include <stdlib.h>
 #include <sys/io.h>
 #include <sys/reboot.h>

@@ -7,9 +7,11 @@
 * A relative link of a Markdown file leads to a file, and to a heading if it names one.
 * A `docs/…` path that any file names exists. CHANGELOG.md is history and is left out.
 * A name of the C library (`lnd_…`, `LND_…`) that a page uses is in a source.
-* Every chapter is in the table of contents, docs/README.md; every picture is on a page, with words for it.
+* Every chapter is in the table of contents, docs/README.md; every picture is on a page, with words
+  for it.
 * Prose has the field's words and a subject: not the retired ones.
-* In docs/tour.md a function is written `name()`; a file that the same paragraph or row links defines it.
+* In docs/tour.md a function is written `name()`; a file that the same paragraph or row links
+  defines it.
 """
 
 import pathlib

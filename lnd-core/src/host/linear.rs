@@ -7,7 +7,8 @@ use crate::base::fragment::Fragment;
 use crate::ports::{BadAddress, Memory};
 
 /// Payload memory of one piece, in which an address is an offset from its start. Only for memory
-/// that no device and no other thread reaches: for tests, simulations, and engines without hardware.
+/// that no device and no other thread reaches: for tests, simulations, and engines without
+/// hardware.
 ///
 /// ```
 /// use core::cell::Cell;

@@ -49,8 +49,8 @@ pub enum Motion {
         from: Nid,
         /// Its staged transfer.
         source: Tag,
-        /// The [`key`](super::Engine::key) of that, as the peer has sent it. It may be any bytes: the
-        /// engine checks it. Not empty where engines [have keys](super::Engine::has_keys).
+        /// The [`key`](super::Engine::key) of that, as the peer has sent it. It may be any bytes:
+        /// the engine checks it. Not empty where engines [have keys](super::Engine::has_keys).
         key: Key,
     },
 }

@@ -20,8 +20,8 @@ impl<P: Ports> Driver<'_, P> {
     /// the rest.
     ///
     /// A link that was reported down is stopped and reset, and is in service again once
-    /// [`Engine::link_up`] returns `true`. A host that reports links therefore implements `link_up`:
-    /// with its default the link works again after the reset.
+    /// [`Engine::link_up`] returns `true`. A host that reports links therefore implements
+    /// `link_up`: with its default the link works again after the reset.
     pub fn on_link(&mut self, now: Instant, link: LinkId, up: bool) {
         self.stir();
         let event = if up { LinkEvent::Restored } else { LinkEvent::Failed };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Only a step that settles the last debt makes a finalize token (INV-1; LU-10682: pending
-//! transfers vanished and were never finalized; LU-19693: destroyed by the error path and by the
-//! caller).
+//! Only a step that settles the last debt makes a finalize token (INV-1; LU-10682: transfers were
+//! never finalized; LU-19693: destroyed by the error path and by the caller).
 use lnd_core::completed::{Completed, FinalizeToken};
 
 fn made(list: &Completed) {

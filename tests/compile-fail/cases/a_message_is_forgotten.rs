@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What becomes of a message after a try may not be ignored: it goes on, or its end is reported
-//! (S4-10).
+//! The end of a try may not be ignored: the message goes on, or its end is reported (S4-10).
 #![deny(unused_must_use)]
 use lnd_core::time::Instant;
 use lnd_health::attempts::Attempts;

@@ -40,8 +40,8 @@ pub struct Node<'m, const SAFE_INVALIDATE: bool> {
     pub looked: Instant,
     /// Something happened in an interrupt and the thread has not looked yet.
     pub dirty: bool,
-    /// A request found no slot, or is of a peer that has not answered our hello: there is no point in
-    /// trying again before something happens here; that our link works again is something.
+    /// A request found no slot, or is of a peer that has not answered our hello: there is no point
+    /// in trying again before something happens here; that our link works again is something.
     pub full: bool,
     /// Our hello is out.
     handshake: bool,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A node with several interfaces: one upper layer, one desk that keeps the health, a driver for each
-//! interface. This file holds them together; `send.rs` and `receive.rs` are the two ways through it.
+//! A node with several interfaces: one upper layer, one desk that keeps the health, a driver for
+//! each interface. This file holds them together; `send.rs` and `receive.rs` are the two ways
+//! through it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;

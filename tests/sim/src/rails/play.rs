@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A run, whole or step by step: traffic and faults, then calm, in which everything comes to rest, heals,
-//! and is reached.
+//! A run, whole or step by step: traffic and faults, then calm, in which everything comes to rest,
+//! heals, and is reached.
 
 use lnd_core::counters::Counter;
 use lnd_core::time::{Instant, Span};
@@ -21,9 +21,9 @@ const IMPOSSIBLE: [Counter; 4] =
     [Counter::Misrouted, Counter::Protocol, Counter::BadCredits, Counter::DecisionLate];
 
 impl<'m> World<'m> {
-    /// A node's thread: what has ended, mailboxes, time, reports, the user's ears, and what there is
-    /// to send. Ends come first: a message whose payload has come is received before a second copy
-    /// of it is looked at, which would be refused else, although it has arrived (R45).
+    /// A node's thread: what has ended, mailboxes, time, reports, the user's ears, and what there
+    /// is to send. Ends come first: a message whose payload has come is received before a second
+    /// copy of it is looked at, which would be refused else, although it has arrived (R45).
     pub(super) fn thread(&mut self, host: u32) -> Result<Option<u32>, Violation> {
         let now = self.now;
         if self.incarnation(host).is_none_or(|incarnation| incarnation.turns.thread_at != Some(now))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! One interface (NI) of a node: a driver of its own, with its engine, its interrupt, its mailboxes and
-//! its remote reads.
+//! One interface (NI) of a node: a driver of its own, with its engine, its interrupt, its mailboxes
+//! and its remote reads.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

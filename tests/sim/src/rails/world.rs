@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Worlds of nodes with several interfaces: each has a driver of its own, and its node keeps their health.
+//! Worlds of nodes with several interfaces: each has a driver of its own, and its node keeps their
+//! health.
 
 use std::rc::Rc;
 
@@ -27,8 +28,8 @@ pub struct NiSpec {
     pub net: usize,
 }
 
-/// All interfaces, by number: first the first ones of all nodes, so that a node's number is the number
-/// of its first interface (its primary NID); then the others.
+/// All interfaces, by number: first the first ones of all nodes, so that a node's number is the
+/// number of its first interface (its primary NID); then the others.
 pub(super) fn number_all(plan: &Plan) -> Vec<NiSpec> {
     let spec = |host: usize, ni: usize, name: &String| {
         Some(NiSpec { host: host as u32, ni: ni as u32, net: plan.net(name)? })
@@ -131,7 +132,8 @@ impl World<'_> {
         self.layer.specs.get(number as usize).copied()
     }
 
-    /// Reads what waits in the mailboxes of a node. Whether something is to be offered again at once.
+    /// Reads what waits in the mailboxes of a node. Whether something is to be offered again at
+    /// once.
     pub(super) fn read_all(&mut self, host: u32) -> bool {
         let (now, nets) = (self.now, self.nets.clone());
         let incarnation =

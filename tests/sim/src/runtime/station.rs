@@ -27,7 +27,8 @@ use crate::node::{Arena, History, Node, Parts};
 
 /// Frames taken out of a mailbox before another one is looked at.
 const FRAMES: u32 = 16;
-/// How long links are waited for at the start: those that are not pulled open within some microseconds.
+/// How long links are waited for at the start: those that are not pulled open within some
+/// microseconds.
 pub const OPENING: Span = Span::from_millis(200);
 /// Longest sleep: messages of other processes ring no bell.
 const NAP: Duration = Duration::from_millis(1);
@@ -163,9 +164,9 @@ impl<'m> Station<'m> {
         (busy, next)
     }
 
-    /// Opens the links whose engines are at work, before a frame is sent or read. A peer chooses among the
-    /// links that are open at its side; what it asks to be pulled by one that is not open here yet would be
-    /// refused. Links that are pulled are waited for no longer than `bound`.
+    /// Opens the links whose engines are at work, before a frame is sent or read. A peer chooses
+    /// among the links that are open at its side; what it asks to be pulled by one that is not open
+    /// here yet would be refused. Links that are pulled are waited for no longer than `bound`.
     pub fn open_links(&mut self, bound: Span) {
         let begin = self.now();
         loop {
@@ -226,8 +227,8 @@ impl<'m> Station<'m> {
         }
     }
 
-    /// Waits until woken, until `next`, or for a nap. The thread has [adopted](super::Wake::adopt) the bell
-    /// of its node.
+    /// Waits until woken, until `next`, or for a nap. The thread has [adopted](super::Wake::adopt)
+    /// the bell of its node.
     pub fn rest(&mut self, next: Option<Instant>) {
         let left = next.map_or(NAP, |at| Duration::from_nanos(at.since(self.now()).as_nanos()));
         self.idle.rest(self.bells.host(self.membership.node()), left.min(NAP));

@@ -61,7 +61,8 @@ pub struct Network<'m> {
     pub(crate) down: BTreeSet<(u32, LinkId)>,
     pub(crate) cut: BTreeSet<(u32, u32)>,
     strangers: BTreeSet<(u32, u32)>,
-    /// The channels call themselves reliable: nothing that they called sent is lost, whatever the plan.
+    /// The channels call themselves reliable: nothing that they called sent is lost, whatever the
+    /// plan.
     pub reliable: bool,
     /// A message has ended when the channel has taken it.
     pub ends_at_once: bool,
@@ -81,7 +82,8 @@ pub struct Network<'m> {
     pub preemptions: u32,
     /// Whether headers are the upper layer's own, and looked at.
     pub watched: bool,
-    /// A byzantine node, which hears every frame that is sent; no oracle watches what is said to it.
+    /// A byzantine node, which hears every frame that is sent; no oracle watches what is said to
+    /// it.
     pub lawless: Option<u32>,
     /// What it has heard and not yet looked at.
     pub overheard: VecDeque<(Lane, Vec<u8>)>,
@@ -220,8 +222,8 @@ impl<'m> Network<'m> {
         self.boxes.entry(lane).or_default().inbox.push_front(frame);
     }
 
-    /// Mailboxes of a node that hold something, in the order in which a host reads them: all control
-    /// mailboxes, then all others.
+    /// Mailboxes of a node that hold something, in the order in which a host reads them: all
+    /// control mailboxes, then all others.
     pub fn waiting(&self, node: u32) -> Vec<Lane> {
         let full = self.boxes.iter().filter(|(lane, b)| lane.to == node && !b.inbox.is_empty());
         let mut lanes: Vec<Lane> = full.map(|(&lane, _)| lane).collect();
@@ -377,7 +379,8 @@ impl<'m> Network<'m> {
         self.pending.get(&number).map(|pending| pending.node)
     }
 
-    /// A link was stopped, or its connection with `peer`: nothing handed over on it is reported any more.
+    /// A link was stopped, or its connection with `peer`: nothing handed over on it is reported any
+    /// more.
     pub(crate) fn quiesce(&mut self, node: u32, link: LinkId, peer: Option<u32>) {
         let its =
             |p: &Pending| p.node == node && p.link == link && peer.is_none_or(|it| it == p.to);

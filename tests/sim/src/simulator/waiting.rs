@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Mailboxes whose first frame the driver could not take, and when it is offered again: when the driver
-//! says so, and not before. A request that a driver forgets to ask for stays where it is.
+//! Mailboxes whose first frame the driver could not take, and when it is offered again: when the
+//! driver says so, and not before. A request that a driver forgets to ask for stays where it is.
 
 use std::collections::BTreeSet;
 
@@ -28,8 +28,8 @@ impl Waiting {
         self.0.contains(&lane)
     }
 
-    /// A mailbox was read. Returns whether others are to be offered because of that: after a control
-    /// message all of them, after a request those of its sender (`Inbound::Wait`).
+    /// A mailbox was read. Returns whether others are to be offered because of that: after a
+    /// control message all of them, after a request those of its sender (`Inbound::Wait`).
     pub fn note(&mut self, lane: Lane, reading: Reading) -> bool {
         let before = self.0.len();
         if reading.taken > 0 {

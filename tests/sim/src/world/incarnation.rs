@@ -82,8 +82,8 @@ impl<'m> HostIncarnation<'m> {
         self.node.driver.connection_state(link, nid_of(peer)).is_some()
     }
 
-    /// Whether nothing is under way and everything is in service. What is under way with `except` does
-    /// not count.
+    /// Whether nothing is under way and everything is in service. What is under way with `except`
+    /// does not count.
     pub fn at_rest(&self, except: Option<Nid>) -> bool {
         let driver = &self.node.driver;
         let links = (0..self.ports.len()).filter_map(LinkId::new);

@@ -167,7 +167,8 @@ impl<'m> Layer<'m> for Links<'m> {
     }
 
     fn on_frame(world: &mut World<'m>, _net: usize, lane: Lane) {
-        // Frames stay in a node's mailboxes until its thread runs, if it does not listen to interrupts.
+        // Frames stay in a node's mailboxes until its thread runs, if it does not listen to
+        // interrupts.
         let waits = world.paused(lane.to).is_some() || world.layer.setup.plan.hosts.polls;
         if waits && !world.is_lawless(lane.to) {
             world.wake(lane.to);
