@@ -10,6 +10,7 @@ use lnd_core::driver::{
 };
 use lnd_core::fragment::{Fragment, MAX_FRAGMENT};
 use lnd_core::id::{Incarnation, LinkId, PeerId};
+use lnd_core::message::{Envelope, Message};
 use lnd_core::ports::{Completions, Features, NoTrace};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Status;
@@ -45,8 +46,7 @@ pub struct Node {
     clock: std::time::Instant,
     now: Instant,
     polls: u32,
-    sinks: Vec<Vec<Fragment>>,
-    next_sink: usize,
+    sinks: Sinks,
     /// PUTs that have ended at their source, and at their sink.
     pub done: (u64, u64),
 }
@@ -135,15 +135,14 @@ impl Node {
             clock: std::time::Instant::now(),
             now: Instant::from_nanos(1),
             polls: 0,
-            sinks: vec![Vec::new()],
-            next_sink: 0,
+            sinks: Sinks { list: vec![Vec::new()], next: 0 },
             done: (0, 0),
         }
     }
 
     /// Where PUTs that come in shall go, in turn.
     pub fn set_sinks(&mut self, sinks: Vec<Vec<Fragment>>) {
-        (self.sinks, self.next_sink) = (sinks, 0);
+        self.sinks = Sinks { list: sinks, next: 0 };
     }
 
     /// The other node, as its place in the peer table.
@@ -259,32 +258,31 @@ impl Node {
     /// Takes messages out of the mailboxes, the control lane first; whether there were any.
     pub fn receive(&mut self) -> bool {
         let mut busy = false;
+        let Self { driver, receiver, inlets, sinks, done, now, .. } = self;
         let sender = Sender::Known(nid_of(self.peer));
-        for inlet in &mut self.inlets {
+        for inlet in inlets {
             while let Some(mail) = inlet.peek(&mut self.scratch).unwrap() {
-                // By reference: the message is not moved.
-                match self.receiver.receive_from(sender, mail.bytes()).as_ref().unwrap() {
-                    Frame::Control(envelope, ready) => {
-                        self.driver.on_pull_ready(self.now, LINK, envelope, ready);
-                    }
-                    Frame::Lnd(envelope, message) => {
-                        let got = self.driver.on_message(self.now, LINK, envelope, message);
-                        match got {
-                            Inbound::Handled => {}
-                            Inbound::Wait => break,
-                            Inbound::Request(arrival) => {
-                                let sink = &self.sinks[self.next_sink];
-                                self.next_sink = (self.next_sink + 1) % self.sinks.len();
-                                let length = arrival.length();
-                                let deadline = self.now.after(Span::from_secs(60));
-                                let it = Receive { sink, length, deadline, user: 2 };
-                                if let Received::Done(status) = arrival.recv(&it).unwrap() {
-                                    assert_eq!(status.errno, 0, "{status:?}");
-                                    self.done.1 += 1;
-                                }
+                let usual = receiver.receive_inline(sender, mail.bytes());
+                let taken = match usual {
+                    Some((envelope, header, payload)) => {
+                        match driver.on_immediate(*now, LINK, &envelope, payload) {
+                            Some(message) => {
+                                let length = message.length();
+                                let status = message.recv(sinks.next(), length).unwrap();
+                                assert_eq!(status.errno, 0, "{status:?}");
+                                done.1 += 1;
+                                true
+                            }
+                            None => {
+                                let message = Message::Immediate { header, payload };
+                                on_message(driver, *now, envelope, message, sinks, done)
                             }
                         }
                     }
+                    None => on_frame(driver, receiver, sender, *now, mail.bytes(), sinks, done),
+                };
+                if !taken {
+                    break;
                 }
                 mail.release();
                 busy = true;
@@ -296,6 +294,81 @@ impl Node {
     /// Transfers that have not ended.
     pub fn in_use(&self) -> (u32, u32) {
         self.driver.in_use()
+    }
+}
+
+/// Handles a frame that is not the usual one. Returns whether it was taken.
+#[inline(never)]
+fn on_frame(
+    driver: &mut Driver<'static, PairPorts>,
+    receiver: &mut Receiver<true>,
+    sender: Sender,
+    now: Instant,
+    frame: &[u8],
+    sinks: &mut Sinks,
+    done: &mut (u64, u64),
+) -> bool {
+    // By reference: the message is not moved.
+    match receiver.receive_from(sender, frame).as_ref().unwrap() {
+        Frame::Control(envelope, ready) => {
+            driver.on_pull_ready(now, LINK, envelope, ready);
+            true
+        }
+        Frame::Lnd(envelope, message) => {
+            decide(now, driver.on_message(now, LINK, envelope, message), sinks, done)
+        }
+    }
+}
+
+/// Handles an IMMEDIATE that is not the usual one. Returns whether it was taken.
+#[cold]
+fn on_message(
+    driver: &mut Driver<'static, PairPorts>,
+    now: Instant,
+    envelope: Envelope,
+    message: Message<'_>,
+    sinks: &mut Sinks,
+    done: &mut (u64, u64),
+) -> bool {
+    decide(now, driver.on_message(now, LINK, &envelope, &message), sinks, done)
+}
+
+/// Receives a request into the next sink. Returns whether the message was taken.
+#[inline]
+fn decide(
+    now: Instant,
+    inbound: Inbound<'_, '_, '_, PairPorts>,
+    sinks: &mut Sinks,
+    done: &mut (u64, u64),
+) -> bool {
+    let arrival = match inbound {
+        Inbound::Handled => return true,
+        Inbound::Wait => return false,
+        Inbound::Request(arrival) => arrival,
+    };
+    let length = arrival.length();
+    let deadline = now.after(Span::from_secs(60));
+    let it = Receive { sink: sinks.next(), length, deadline, user: 2 };
+    if let Received::Done(status) = arrival.recv(&it).unwrap() {
+        assert_eq!(status.errno, 0, "{status:?}");
+        done.1 += 1;
+    }
+    true
+}
+
+/// Where PUTs that come in shall go, in turn.
+#[derive(Debug)]
+struct Sinks {
+    list: Vec<Vec<Fragment>>,
+    next: usize,
+}
+
+impl Sinks {
+    #[inline]
+    fn next(&mut self) -> &[Fragment] {
+        let sink = &self.list[self.next];
+        self.next = (self.next + 1) % self.list.len();
+        sink
     }
 }
 

@@ -35,7 +35,8 @@ pub mod driver {
     pub use crate::id::Identity;
     pub use crate::recovery::{Blocker, Report};
     pub use crate::rx::{
-        Arrival, Inbound, Receive, Received, RecvError, Reply, ReplyError, RequestKind, RxRequest,
+        Arrival, Immediate, Inbound, Receive, Received, RecvError, Reply, ReplyError, RequestKind,
+        RxRequest,
     };
     pub use crate::shard::{
         Broken, CreditView, Driver, Interrupt, IrqHandle, PeerView, RunState, Served, TransferView,

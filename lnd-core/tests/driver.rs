@@ -37,6 +37,7 @@ mod driver {
     mod gone;
     mod handshake;
     mod hello;
+    mod immediate;
     mod incarnation;
     mod keys;
     mod late;

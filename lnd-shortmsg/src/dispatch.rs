@@ -96,7 +96,6 @@ impl<const SHORT: bool> Receiver<SHORT> {
         Ok(decoded)
     }
 
-    #[inline]
     fn count(&mut self, received: &Result<Frame<'_>, DecodeError>) {
         match received {
             Ok(Frame::Control(..)) => self.control = self.control.saturating_add(1),
@@ -113,37 +112,38 @@ impl<const SHORT: bool> Receiver<SHORT> {
     /// # Errors
     /// What is wrong with the frame: [`DecodeError::Sender`] for a forged name. The error was
     /// counted; the caller drops the frame.
-    #[inline]
-    pub fn receive_from<'a>(
-        &mut self,
-        sender: Sender,
-        frame: &'a [u8],
-    ) -> Result<Frame<'a>, DecodeError> {
-        match (self.short_to, sender) {
-            (Some(me), Sender::Known(from)) if SHORT && short::is_inline(frame) => {
-                let received = short::decode_inline(frame, self.checksum, from, me);
-                self.count(&received);
-                received
-            }
-            _ => self.receive_other(sender, frame),
-        }
-    }
-
-    /// The same for any frame but an IMMEDIATE with a short head.
     #[inline(never)]
-    fn receive_other<'a>(
+    pub fn receive_from<'a>(
         &mut self,
         sender: Sender,
         frame: &'a [u8],
     ) -> Result<Frame<'a>, DecodeError> {
         let received = match (self.short_to, sender) {
             (Some(me), Sender::Known(from)) if SHORT && has_short_head(frame) => {
-                short::decode_other(frame, self.checksum, from, me)
+                short::decode(frame, self.checksum, from, me)
             }
             _ => self.decode_named(sender, frame),
         };
         self.count(&received);
         received
+    }
+
+    /// Decodes and counts the usual frame, a correct IMMEDIATE with a short head: envelope, upper-layer
+    /// header and payload, for [`on_immediate`](lnd_core::driver::Driver::on_immediate). `None`: it is
+    /// another frame, and nothing was counted; [`receive_from`](Self::receive_from) decides.
+    #[inline]
+    pub fn receive_inline<'a>(
+        &mut self,
+        sender: Sender,
+        frame: &'a [u8],
+    ) -> Option<short::Inline<'a>> {
+        let (Some(me), Sender::Known(from)) = (self.short_to, sender) else { return None };
+        if !SHORT {
+            return None;
+        }
+        let found = short::decode_inline(frame, self.checksum, from, me)?;
+        self.lnd = self.lnd.saturating_add(1);
+        Some(found)
     }
 
     /// Frames of the control layer so far.

@@ -40,6 +40,7 @@ fn receive(wire: Wire, frame: &[u8]) -> Result<Frame<'_>, DecodeError> {
     let mut receiver = Receiver::of(wire, envelope().to);
     let received = receiver.receive_from(Sender::Known(envelope().from), frame);
     let counted = (receiver.control(), receiver.lnd(), receiver.errors().total());
+    assert_inline(wire, frame, &received);
     let expected = match &received {
         Ok(Frame::Control(..)) => (1, 0, 0),
         Ok(Frame::Lnd(..)) => (0, 1, 0),
@@ -48,6 +49,23 @@ fn receive(wire: Wire, frame: &[u8]) -> Result<Frame<'_>, DecodeError> {
     assert_eq!(counted, expected, "each frame is counted once");
     assert_eq!(expected.0 + expected.1 + expected.2, 1);
     received
+}
+
+/// The shorter way takes the correct IMMEDIATEs with a short head, says the same of them, and counts no
+/// other.
+fn assert_inline(wire: Wire, frame: &[u8], received: &Result<Frame<'_>, DecodeError>) {
+    let mut receiver = Receiver::of(wire, envelope().to);
+    let found = receiver.receive_inline(Sender::Known(envelope().from), frame);
+    let expected = match *received {
+        Ok(Frame::Lnd(envelope, Message::Immediate { header, payload })) => {
+            Some((envelope, header, payload)).filter(|_| wire.heads == Heads::Short)
+        }
+        _ => None,
+    };
+    assert_eq!(found, expected);
+    assert_eq!(receiver.lnd(), u64::from(expected.is_some()));
+    assert_eq!(receiver.control() + receiver.errors().total(), 0);
+    assert_eq!(receiver.receive_inline(Sender::Unknown, frame), None);
 }
 
 fn golden(name: &str) -> Vec<u8> {

@@ -28,6 +28,22 @@ impl Fragment {
     pub const fn new(address: u64, length: u32) -> Self {
         Self { address, length, reserved: 0 }
     }
+
+    /// Checks the rules for one fragment.
+    #[inline]
+    const fn check(&self) -> Result<(), FragmentError> {
+        if self.length == 0 {
+            return Err(FragmentError::Empty);
+        }
+        if self.length > MAX_FRAGMENT {
+            return Err(FragmentError::TooLong);
+        }
+        // Such a fragment would wrap to the start of memory.
+        if self.address.checked_add(self.length as u64).is_none() {
+            return Err(FragmentError::Wraps);
+        }
+        Ok(())
+    }
 }
 
 /// The reason for which a fragment list was refused.
@@ -72,18 +88,15 @@ pub(crate) fn total_of(
     if fragments.len() > MAX_FRAGMENTS {
         return Err(FragmentError::TooMany);
     }
+    // A list of one needs no loop.
+    if let [only] = fragments {
+        only.check()?;
+        look(only);
+        return Ok(only.length);
+    }
     let mut sum: u32 = 0;
     for fragment in fragments {
-        if fragment.length == 0 {
-            return Err(FragmentError::Empty);
-        }
-        if fragment.length > MAX_FRAGMENT {
-            return Err(FragmentError::TooLong);
-        }
-        // Such a fragment would wrap to the start of memory.
-        if fragment.address.checked_add(u64::from(fragment.length)).is_none() {
-            return Err(FragmentError::Wraps);
-        }
+        fragment.check()?;
         // 256 fragments of 1 MiB are 2^28 bytes, so the sum cannot overflow.
         sum += fragment.length;
         look(fragment);

@@ -33,6 +33,8 @@ pub(crate) struct Peers<'m> {
     gates: &'m [PeerGate],
     table: &'m mut [Peer],
     index: NidIndex<'m>,
+    /// The place of the peer that was found last. The next message is often of the same one.
+    latest: u32,
     timers: Deadlines<'m>,
     /// The node that waits for a place.
     pub places: Places,
@@ -69,6 +71,7 @@ impl<'m> Peers<'m> {
             gates: shared.peer_gates(),
             table,
             index,
+            latest: 0,
             timers,
             places: Places::EMPTY,
             used: 0,
@@ -125,6 +128,23 @@ impl<'m> Peers<'m> {
     pub fn find(&self, nid: Nid) -> Option<PeerId> {
         let found = self.index.find(nid, |peer| self.table.get(peer as usize).and_then(|p| p.nid));
         found.and_then(|index| self.id(index))
+    }
+
+    /// The same, for a peer that a message names.
+    #[inline]
+    pub fn find_again(&mut self, nid: Nid) -> Option<PeerId> {
+        // No other place has this NID, so the place needs no other check.
+        match self.table.get(self.latest as usize) {
+            Some(peer) if peer.nid == Some(nid) => Some(PeerId::new(self.latest, peer.generation)),
+            _ => self.find_other(nid),
+        }
+    }
+
+    #[inline(never)]
+    fn find_other(&mut self, nid: Nid) -> Option<PeerId> {
+        let found = self.find(nid)?;
+        self.latest = found.index() as u32;
+        Some(found)
     }
 
     /// The id of the peer in a place.

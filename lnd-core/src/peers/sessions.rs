@@ -24,7 +24,7 @@ impl Peer {
     /// Whether a request is the next expected one, carries no new count of our requests, and keeps
     /// the peer within its `depth`. `me`: our incarnation.
     #[inline]
-    pub fn sends_next(&self, from: &Envelope, me: Incarnation, depth: u16) -> bool {
+    pub fn sends_next(&self, from: &Envelope, me: Incarnation) -> bool {
         // This is the usual case of a request. Each condition that fails here is examined in full
         // elsewhere.
         let flags = self.flags & (PeerFlags::COUNTED | PeerFlags::UNVERIFIED);
@@ -34,7 +34,6 @@ impl Peer {
             && flags == PeerFlags::COUNTED
             && from.credits_of == self.session
             && self.ours.has_returned(from.credits)
-            && self.has_room(depth)
             && self.parked == 0
     }
 

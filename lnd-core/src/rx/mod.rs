@@ -7,10 +7,12 @@ mod answer;
 mod arrival;
 mod cancel;
 mod decide;
+mod immediate;
 mod message;
 mod recv;
 mod request;
 mod rx_request;
 
 pub use arrival::{Arrival, Inbound, Received};
+pub use immediate::Immediate;
 pub use rx_request::{Receive, RecvError, Reply, ReplyError, RequestKind, RxRequest};

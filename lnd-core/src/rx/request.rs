@@ -56,12 +56,13 @@ impl<P: Ports> Driver<'_, P> {
         if lane != Lane::Request || !listens || link.index() >= self.links.len() {
             return None;
         }
-        let id = self.peers.find(from.from)?;
+        let id = self.peers.find_again(from.from)?;
         // The full order of checks is in `on_request`. Every condition here is one that it would
         // also pass.
         let open = self.peers.view(id)?.is_open() && self.slots.has_room();
         let peer = self.peers.get_mut(id)?;
-        if !open || !peer.sends_next(from, self.me.incarnation, self.config.depth) {
+        let usual = peer.sends_next(from, self.me.incarnation);
+        if !open || !usual || !peer.has_room(self.config.depth) {
             return None;
         }
         peer.last_heard = now;

@@ -108,7 +108,7 @@ impl<P: Ports> Driver<'_, P> {
         // table.
         let length = self.check_memory(request.payload)?;
         let peer = match request.peer {
-            To::Nid(nid) => match self.peers.find(nid) {
+            To::Nid(nid) => match self.peers.find_again(nid) {
                 Some(peer) => peer,
                 None => self.new_peer(now, nid)?,
             },

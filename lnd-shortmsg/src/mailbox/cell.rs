@@ -110,13 +110,11 @@ mod bytes {
         into: &mut [u8],
     ) -> Option<&[u8]> {
         let words = payload.cast::<u64>();
-        let lines = length.saturating_sub(FIRST_LINE).div_ceil(LINE);
         // A slot is whole lines. If `into` has room, whole lines are copied: no second loop and no
-        // tail.
-        let whole = into
-            .split_first_chunk_mut::<FIRST_LINE>()
-            .and_then(|(first, rest)| Some((first, rest.get_mut(..lines * LINE)?)));
-        match whole {
+        // tail. The length is at most a slot's, so nothing wraps.
+        let lines = (length + (LINE - FIRST_LINE)).div_ceil(LINE);
+        let whole = into.get_mut(..lines * LINE - (LINE - FIRST_LINE));
+        match whole.and_then(<[u8]>::split_first_chunk_mut::<FIRST_LINE>) {
             // SAFETY: the lines in which `length` bytes lie are the payload's (contract).
             Some((first, rest)) => unsafe { copy_lines(words, first, rest) },
             // SAFETY: `length`, rounded up to whole words, lies within the payload (contract).

@@ -46,6 +46,8 @@ struct State<'m> {
     next: u32,
     /// The consumed position that was last reported to the producer.
     reported: u32,
+    /// Messages after which the producer is notified.
+    period: u32,
 }
 
 /// Most messages that are taken before the producer is notified. A notification costs the producer
@@ -64,7 +66,10 @@ impl<'m> Consumer<'m> {
         let ring = region.open()?;
         let consumed = &region.words().consumed;
         let next = ring.recover_consumer(consumed.read())?;
-        Ok(Self { state: CachePadded::new(State { ring, consumed, next, reported: next }) })
+        // A small mailbox reports sooner: at most a quarter of it stays unreported.
+        let period = REPORT_EVERY.min(ring.slots() / 4);
+        let state = State { ring, consumed, next, reported: next, period };
+        Ok(Self { state: CachePadded::new(state) })
     }
 
     /// Longest message in bytes: a buffer of this size is always large enough.
@@ -132,8 +137,7 @@ impl<'m> Consumer<'m> {
         let state = &mut *self.state;
         state.next = state.next.wrapping_add(1);
         let untold = state.next.wrapping_sub(state.reported);
-        // A small mailbox reports sooner: at most a quarter of it stays unreported.
-        if untold >= REPORT_EVERY.min(state.ring.slots() / 4) {
+        if untold >= state.period {
             self.report();
         }
     }

@@ -3,6 +3,7 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use lnd_core::id::Nid;
+use lnd_core::message::Message;
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::layout::{at, class, kind, short, MAX_FRAME, VERSION};
 use lnd_shortmsg::wire::{
@@ -77,6 +78,12 @@ fn short_frame(mut frame: Vec<u8>, wire: Wire) {
     let mut receiver = Receiver::of(wire, to);
     let received = receiver.receive_from(sender, &frame);
     assert_eq!(receiver.control() + receiver.lnd() + receiver.errors().total(), 1);
+    let inline = Receiver::of(wire, to).receive_inline(sender, &frame);
+    let inline = inline.map(|(envelope, header, payload)| {
+        Frame::Lnd(envelope, Message::Immediate { header, payload })
+    });
+    let is_inline = matches!(received, Ok(Frame::Lnd(_, Message::Immediate { .. })));
+    assert_eq!(inline, received.ok().filter(|_| is_inline), "the shorter way says the same");
     let Ok(decoded) = received else { return };
     let control = matches!(decoded, Frame::Control(..));
     let layer = if control { class::SHORT_CONTROL } else { class::SHORT_LND };

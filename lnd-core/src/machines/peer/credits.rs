@@ -141,6 +141,12 @@ impl Theirs {
         self.consumed = self.consumed.wrapping_add(lost as u16);
     }
 
+    /// Accepts the next request in order, before which none is lost.
+    #[inline]
+    pub fn take_next(&mut self) {
+        self.window.note_next();
+    }
+
     /// Applies what the sender gives up. `last` is its latest request. Bit `i` of `given_up` is
     /// request `last - i`. Requests that were not received count as consumed and are refused from
     /// then on. Returns how many these are. A repetition changes nothing.

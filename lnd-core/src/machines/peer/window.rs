@@ -85,7 +85,7 @@ impl SequenceWindow {
     pub fn note(&mut self, sequence: u32) {
         let ahead = sequence.wrapping_sub(self.top);
         if ahead == 1 {
-            (self.top, self.seen) = (sequence, self.seen << 1 | 1);
+            self.note_next();
         } else if ahead != 0 && ahead < 1 << 31 {
             self.seen = self.seen.checked_shl(ahead).unwrap_or(0) | 1;
             self.top = sequence;
@@ -93,6 +93,12 @@ impl SequenceWindow {
             let behind = self.top.wrapping_sub(sequence);
             self.seen |= 1_u64.checked_shl(behind).unwrap_or(0);
         }
+    }
+
+    /// Notes the next number in order.
+    #[inline]
+    pub fn note_next(&mut self) {
+        (self.top, self.seen) = (self.top.wrapping_add(1), self.seen << 1 | 1);
     }
 
     /// How many numbers within the window have not been seen.

@@ -137,9 +137,14 @@ impl Head {
         }
     }
 
-    /// Any message but an IMMEDIATE.
+    /// The message that `body` belongs to.
     fn message<'a>(&self, body: &'a [u8]) -> Result<Message<'a>, DecodeError> {
         let length = self.length;
+        if (self.class, self.kind) == (class::SHORT_LND, kind::IMMEDIATE) {
+            let parts = body.split_at_checked(usize::from(self.detail));
+            let (header, payload) = parts.ok_or(DecodeError::Truncated)?;
+            return Ok(Message::Immediate { header, payload });
+        }
         if self.kind == kind::NOOP {
             self.unused(u32::from(self.detail) | u32::from(self.key) | length)?;
             return Ok(Message::Noop);
@@ -193,59 +198,53 @@ impl Head {
     }
 }
 
-/// Whether a frame is an IMMEDIATE with a short head, by its first two bytes.
+/// An IMMEDIATE with its envelope: upper-layer header and payload.
+pub type Inline<'a> = (Envelope, &'a [u8], &'a [u8]);
+
+/// Decodes exactly one frame that is a correct IMMEDIATE with a short head. `None`: it is not, for the reason
+/// that [`decode`] gives.
 #[inline]
-pub fn is_inline(frame: &[u8]) -> bool {
-    frame.first_chunk() == Some(&[class::SHORT_LND, kind::IMMEDIATE])
+pub fn decode_inline(frame: &[u8], sum: Checksum, from: Nid, to: Nid) -> Option<Inline<'_>> {
+    let (bytes, rest) = frame.split_first_chunk::<HEAD_LEN>()?;
+    let head = Head::read(bytes);
+    let usual = head.class == class::SHORT_LND && head.kind == kind::IMMEDIATE;
+    if !usual || usize::from(head.detail) > MAX_HEADER || frame.len() > MAX_FRAME {
+        return None;
+    }
+    let envelope = head.envelope(from, to, 0).ok()?;
+    let body = if sum == Checksum::On { summed(frame, rest)? } else { rest };
+    let (header, payload) = body.split_at_checked(usize::from(head.detail))?;
+    (payload.len() == head.length as usize).then_some((envelope, header, payload))
 }
 
-/// Decodes exactly one frame that [is an IMMEDIATE](is_inline) and that `from` has sent to `to`. Header and
-/// payload are not copied.
-///
-/// # Errors
-/// The first thing that is wrong with the frame.
-#[inline]
-pub fn decode_inline(
-    frame: &[u8],
-    sum: Checksum,
-    from: Nid,
-    to: Nid,
-) -> Result<Frame<'_>, DecodeError> {
-    let (head, body) = open(frame, sum, Head::inline_len)?;
-    let envelope = head.envelope(from, to, 0)?;
-    let parts = body.split_at_checked(usize::from(head.detail));
-    let (header, payload) = parts.ok_or(DecodeError::Truncated)?;
-    Ok(Frame::Lnd(envelope, Message::Immediate { header, payload }))
+/// The body of a frame with a correct checksum. `rest`: what is behind the head.
+#[inline(never)]
+fn summed<'a>(frame: &[u8], rest: &'a [u8]) -> Option<&'a [u8]> {
+    let (body, _) = rest.split_last_chunk::<SUM_LEN>()?;
+    check_sum(frame).is_ok().then_some(body)
 }
 
-/// The same for any other frame with a short head.
+/// Decodes exactly one frame that has a short head and that `from` has sent to `to`. Header and payload are
+/// not copied.
 ///
 /// # Errors
 /// The first thing that is wrong with the frame. A kind that has no short head is unknown.
-pub fn decode_other(
-    frame: &[u8],
-    sum: Checksum,
-    from: Nid,
-    to: Nid,
-) -> Result<Frame<'_>, DecodeError> {
-    let (head, body) = open(frame, sum, Head::body_len)?;
-    let envelope = head.envelope(from, to, 0xff)?;
+pub fn decode(frame: &[u8], sum: Checksum, from: Nid, to: Nid) -> Result<Frame<'_>, DecodeError> {
+    let (head, body) = open(frame, sum)?;
+    let key = if head.kind == kind::IMMEDIATE { 0 } else { 0xff };
+    let envelope = head.envelope(from, to, key)?;
     Ok(match head.message(body)? {
         Message::PullReady(ready) => Frame::Control(envelope, ready),
         message => Frame::Lnd(envelope, message),
     })
 }
 
-/// The head of a frame that is whole, and what lies between it and the checksum: as much as `body_len` says.
+/// The head of a frame that is whole, and what lies between it and the checksum: as much as the head says.
 #[inline(always)]
-fn open(
-    frame: &[u8],
-    sum: Checksum,
-    body_len: impl FnOnce(&Head) -> Result<usize, DecodeError>,
-) -> Result<(Head, &[u8]), DecodeError> {
+fn open(frame: &[u8], sum: Checksum) -> Result<(Head, &[u8]), DecodeError> {
     let (head, rest) = frame.split_first_chunk::<HEAD_LEN>().ok_or(DecodeError::Truncated)?;
     let head = Head::read(head);
-    let body = body_len(&head)?;
+    let body = head.body_len()?;
     // Before the checksum is computed: the time of the control layer is constant.
     expect_length(frame.len(), HEAD_LEN + body + sum.short_len())?;
     if sum == Checksum::On {

@@ -7,6 +7,6 @@
 mod decode;
 mod encode;
 
-pub(crate) use decode::{decode_inline, decode_other, is_inline};
+pub(crate) use decode::{decode, decode_inline, Inline};
 pub(super) use encode::{encode, encoded_len, fill};
 pub(crate) use encode::{encode_inline, inline_len, is_short, PutReq};

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! This file receives the usual short message at once: the next one of a peer, inline, that needs
+//! no slot and has ended when the call returns (decision 0031).
+//!
+//! A message that is not of this kind goes through [`on_message`](Driver::on_message). So does one
+//! that the upper layer does not want to receive at once: until it is received nothing has changed.
+
+use core::fmt;
+
+use crate::base::counters::Counter;
+use crate::base::fragment::Fragment;
+use crate::base::id::{LinkId, Nid, PeerId};
+use crate::base::message::{Envelope, Lane};
+use crate::base::time::Instant;
+use crate::machines::transfer::{Cause, Place, Status};
+use crate::ports::trace::Trace;
+use crate::ports::{Ports, Tracer};
+use crate::shard::{Driver, RunState};
+use crate::tx::{scatter, Why};
+
+/// A peer's next message, inline, with the driver that waits for the upper layer's decision. One
+/// that is dropped has changed nothing.
+#[must_use = "a peer's message needs a decision"]
+pub struct Immediate<'d, 'm, 'f, P: Ports> {
+    driver: &'d mut Driver<'m, P>,
+    now: Instant,
+    peer: PeerId,
+    /// The sender and the message's number, for the trace.
+    from: (Nid, u32),
+    payload: &'f [u8],
+}
+
+impl<P: Ports> fmt::Debug for Immediate<'_, '_, '_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = self.payload.len();
+        f.debug_struct("Immediate").field("length", &length).finish_non_exhaustive()
+    }
+}
+
+impl<'m, P: Ports> Driver<'m, P> {
+    /// Offers an IMMEDIATE that has arrived on `link`, if it is the next one of an admitted peer
+    /// and carries no new count of our requests. `None`: nothing was done, and
+    /// [`on_message`](Self::on_message) decides.
+    #[inline]
+    pub fn on_immediate<'d, 'f>(
+        &'d mut self,
+        now: Instant,
+        link: LinkId,
+        from: &Envelope,
+        payload: &'f [u8],
+    ) -> Option<Immediate<'d, 'm, 'f, P>> {
+        let running = self.run.state() == RunState::Running;
+        if !running || from.to != self.me.nid || link.index() >= self.links.len() {
+            return None;
+        }
+        let id = self.peers.find_again(from.from)?;
+        // The full order of checks is in `on_request`. Every condition here is one that it would
+        // also pass. A slot is not among them: none is needed.
+        let open = self.peers.view(id)?.is_open();
+        let peer = self.peers.get(id)?;
+        if !open || !peer.sends_next(from, self.me.incarnation) {
+            return None;
+        }
+        let from = (from.from, from.sequence);
+        Some(Immediate { driver: self, now, peer: id, from, payload })
+    }
+}
+
+impl<P: Ports> Immediate<'_, '_, '_, P> {
+    /// Bytes of payload.
+    #[inline]
+    pub const fn length(&self) -> u32 {
+        // A frame holds less than 2^32 bytes.
+        self.payload.len() as u32
+    }
+
+    /// Receives the first `length` bytes of the payload. The message has then ended, and no report
+    /// follows (INV-1).
+    ///
+    /// # Errors
+    /// The reason for which the buffers do not fit. It is counted as a refused call. Nothing else
+    /// has changed, as after a dropped offer.
+    #[inline]
+    pub fn recv(self, sink: &[Fragment], length: u32) -> Result<Status, Why> {
+        let Self { driver, now, peer, from, payload } = self;
+        match driver.check_memory(sink) {
+            Ok(room) if length <= room => {}
+            Ok(_) => return Err(driver.refuse_call(Why::TooLong)),
+            Err(why) => return Err(driver.refuse_call(why)),
+        }
+        let Some(wanted) = payload.get(..length as usize) else {
+            return Err(driver.refuse_call(Why::TooLong));
+        };
+        driver.take_next(now, peer, from);
+        if scatter(&mut driver.memory, wanted, sink).is_err() {
+            return Ok(driver.failed_locally(now, from, length));
+        }
+        driver.ended_at_once(now, from, length, Status::OK);
+        Ok(Status::OK)
+    }
+}
+
+impl<P: Ports> Driver<'_, P> {
+    /// The end of a message whose payload could not be written.
+    #[cold]
+    fn failed_locally(&mut self, now: Instant, from: (Nid, u32), length: u32) -> Status {
+        let status = Status::of(self.config.policy, Cause::Local, Place::Queue);
+        self.ended_at_once(now, from, length, status);
+        status
+    }
+
+    /// Accepts the next request of a peer, and returns its credit.
+    #[inline]
+    fn take_next(&mut self, now: Instant, id: PeerId, (from, sequence): (Nid, u32)) {
+        let lane = Lane::Request;
+        self.tracer.record(now, Trace::Received { from, lane, sequence, taken: true });
+        self.counters.count(Counter::Requests);
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        peer.last_heard = now;
+        peer.theirs.take_next();
+        if peer.consume(self.config.depth) {
+            self.send_credits(id);
+        }
+    }
+}

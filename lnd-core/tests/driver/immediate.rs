@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The next short message of a peer, received by the shortest way (decision 0031). The oracle is
+//! [`on_message`](lnd_core::driver::Driver::on_message).
+
+use lnd_core::config::Config;
+use lnd_core::counters::Counter;
+use lnd_core::driver::{Inbound, Why};
+use lnd_core::fragment::Fragment;
+use lnd_core::id::{Incarnation, LinkId};
+use lnd_core::message::{Envelope, Message};
+use lnd_core::time::Instant;
+use lnd_core::transfer::Status;
+
+use super::fabric::{nid, BASE};
+use super::letter::Letter;
+use super::world::{config, World};
+
+/// What node 1 says of a letter that is received whole by the shortest way. `None`: it is not taken.
+fn received(w: &mut World, letter: &Letter) -> Option<Result<Status, Why>> {
+    let (now, message) = (w.now, letter.message());
+    let driver = &mut w.node(1).driver;
+    let offered = driver.on_immediate(now, letter.link, &letter.envelope, message.payload())?;
+    let length = offered.length();
+    Some(offered.recv(&[Fragment::new(BASE, length)], length))
+}
+
+/// Short messages of node 0 that wait in the channel before node 1.
+fn sent(w: &mut World, count: usize) -> Vec<Letter> {
+    w.hold("immediate");
+    for _ in 0..count {
+        w.put(0, 1, 10).unwrap();
+    }
+    w.settle();
+    let letters = w.fabric.borrow().wire.iter().cloned().collect::<Vec<_>>();
+    letters.into_iter().filter(|it| matches!(it.message(), Message::Immediate { .. })).collect()
+}
+
+/// What the driver of node 1 counts of node 0.
+fn taken(w: &World) -> (u16, u64, (u32, u32)) {
+    let driver = &w.nodes[1].driver;
+    let credits = driver.credits_with(w.peer(1, 0).unwrap()).unwrap();
+    (credits.consumed, driver.counters().value(Counter::Requests), driver.in_use())
+}
+
+/// S0-13, S3-10: each is received once, in its order, without a slot, and its credit is owed.
+#[test]
+fn inv_1_the_next_message_is_received_once_and_needs_no_slot() {
+    let mut w = World::met();
+    let letters = sent(&mut w, 3);
+    let (consumed, requests, _) = taken(&w);
+    let before = w.count(1, Counter::FinalizedOk);
+    assert_eq!(received(&mut w, &letters[1]), None, "it is not the next one");
+    for (number, letter) in (1..).zip(&letters) {
+        assert_eq!(received(&mut w, letter), Some(Ok(Status::OK)));
+        assert_eq!(taken(&w), (consumed + number, requests + u64::from(number), (0, 0)));
+        assert_eq!(received(&mut w, letter), None, "the second copy");
+    }
+    let ended = w.count(1, Counter::FinalizedOk) - before;
+    assert_eq!((ended, w.count(1, Counter::Duplicate)), (3, 0));
+}
+
+/// S3-10: until it is received nothing has changed, and the usual way takes it.
+#[test]
+fn a_message_that_is_not_received_at_once_has_changed_nothing() {
+    let mut w = World::met();
+    let letter = sent(&mut w, 1).remove(0);
+    let (before, refused) = (taken(&w), w.count(1, Counter::Refused));
+    let (now, message) = (w.now, letter.message());
+    let nowhere = [Fragment::new(3, 10)];
+    let short = [Fragment::new(BASE, 4), Fragment::new(BASE + 4, 5)];
+    let whole = [Fragment::new(BASE, 16)];
+    for (sink, length, why) in [
+        (&nowhere[..], 10, Why::BadAddress),
+        (&short[..], 10, Why::TooLong),
+        (&whole[..], 11, Why::TooLong),
+    ] {
+        let driver = &mut w.node(1).driver;
+        let offer = |driver: &mut _| -> Option<Result<Status, Why>> {
+            let driver: &mut lnd_core::driver::Driver<'_, super::ports::Mock> = driver;
+            let payload = message.payload();
+            let offered = driver.on_immediate(now, letter.link, &letter.envelope, payload)?;
+            Some(offered.recv(sink, length))
+        };
+        assert_eq!(offer(driver), Some(Err(why)));
+        assert_eq!(taken(&w), before);
+    }
+    assert_eq!(w.count(1, Counter::Refused), refused + 3);
+    let driver = &mut w.node(1).driver;
+    let inbound = driver.on_message(now, letter.link, &letter.envelope, &message);
+    assert!(matches!(inbound, Inbound::Request(_)));
+}
+
+/// S0-13: whatever of the envelope is not what is expected, the usual way decides.
+#[test]
+fn a_message_that_is_not_the_usual_one_is_not_taken() {
+    let mut w = World::met();
+    let letter = sent(&mut w, 1).remove(0);
+    let before = taken(&w);
+    let envelope = letter.envelope;
+    let other = Incarnation::from_raw(99).unwrap();
+    for changed in [
+        Envelope { from: nid(7), ..envelope },
+        Envelope { to: nid(0), ..envelope },
+        Envelope { from_incarnation: other, ..envelope },
+        Envelope { to_incarnation: Some(other), ..envelope },
+        Envelope { to_incarnation: None, ..envelope },
+        Envelope { session: envelope.session + 1, ..envelope },
+        Envelope { sequence: envelope.sequence + 1, ..envelope },
+        Envelope { sequence: envelope.sequence - 1, ..envelope },
+        Envelope { credits: envelope.credits + 1, ..envelope },
+        Envelope { credits_of: envelope.credits_of + 1, ..envelope },
+    ] {
+        let mut other = letter.clone();
+        other.envelope = changed;
+        assert_eq!(received(&mut w, &other), None, "{changed:?}");
+    }
+    let mut elsewhere = letter.clone();
+    elsewhere.link = LinkId::new(7).unwrap();
+    assert_eq!(received(&mut w, &elsewhere), None);
+    assert_eq!(taken(&w), before);
+    w.notify_peer(1, 0, false);
+    assert_eq!(received(&mut w, &letter), None, "INV-6: its peer is down");
+}
+
+/// R35: after the start of a shutdown no request is accepted.
+#[test]
+fn a_driver_that_shuts_down_takes_nothing_by_the_shortest_way() {
+    let mut w = World::met();
+    let letter = sent(&mut w, 1).remove(0);
+    let now = w.now;
+    w.node(1).driver.shutdown(now, Instant::NEVER);
+    assert_eq!(received(&mut w, &letter), None);
+}
+
+#[test]
+fn a_message_of_the_shortest_way_whose_buffer_cannot_be_written_has_ended() {
+    let mut w = World::met();
+    let letter = sent(&mut w, 1).remove(0);
+    let (consumed, ..) = taken(&w);
+    w.fabric.borrow_mut().memory_fails = true;
+    let status = received(&mut w, &letter).unwrap().unwrap();
+    assert_eq!((status.errno, w.count(1, Counter::FinalizedError)), (-14, 1));
+    assert_eq!(taken(&w).0, consumed + 1, "its credit is owed");
+}
+
+/// INV-11: half of the credits come back before the sender has spent them all.
+#[test]
+fn the_shortest_way_returns_credits() {
+    let config = Config { depth: 4, ..config() };
+    let mut w = World::met_with(config);
+    let letters = sent(&mut w, 4);
+    for letter in &letters {
+        assert_eq!(received(&mut w, letter), Some(Ok(Status::OK)));
+    }
+    w.fabric.borrow_mut().wire.clear();
+    w.free("immediate");
+    w.settle();
+    let credits = w.nodes[0].driver.credits_with(w.peer(0, 1).unwrap()).unwrap();
+    assert!(credits.sent - credits.returned < 2, "{credits:?}");
+    w.put(0, 1, 10).unwrap();
+}
