@@ -51,8 +51,8 @@ fn receive(wire: Wire, frame: &[u8]) -> Result<Frame<'_>, DecodeError> {
     received
 }
 
-/// The shorter way takes the correct IMMEDIATEs with a short head, says the same of them, and counts no
-/// other.
+/// The shorter way takes the correct IMMEDIATEs with a short head, says the same of them, and
+/// counts no other.
 fn assert_inline(wire: Wire, frame: &[u8], received: &Result<Frame<'_>, DecodeError>) {
     let mut receiver = Receiver::of(wire, envelope().to);
     let found = receiver.receive_inline(Sender::Known(envelope().from), frame);

@@ -46,7 +46,8 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Why the transfer in a slot must be cancelled, if it must. The order is the priority of the
-    /// causes: the first cause stays in the word (R7), and the peer's end outweighs that of the path.
+    /// causes: the first cause stays in the word (R7), and the peer's end outweighs that of the
+    /// path.
     fn must_end(&self, slot: u32, word: Word) -> Option<Cause> {
         let cut = || word.phase() == Phase::Live && self.is_disconnected(slot);
         let over = || self.run.state() == RunState::Draining;

@@ -15,7 +15,8 @@ use super::fabric::{nid, BASE};
 use super::letter::Letter;
 use super::world::{config, World};
 
-/// What node 1 says of a letter that is received whole by the shortest way. `None`: it is not taken.
+/// What node 1 says of a letter that is received whole by the shortest way. `None`: it is not
+/// taken.
 fn received(w: &mut World, letter: &Letter) -> Option<Result<Status, Why>> {
     let (now, message) = (w.now, letter.message());
     let driver = &mut w.node(1).driver;

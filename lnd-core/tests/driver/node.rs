@@ -350,8 +350,8 @@ impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
         Ok(())
     }
 
-    /// How much of a request is received while it is offered: of what comes whole, where messages end at
-    /// once, and of every second PUT that is pulled.
+    /// How much of a request is received while it is offered: of what comes whole, where messages
+    /// end at once, and of every second PUT that is pulled.
     fn wanted_at_once(&self, message: &Message<'_>) -> Option<u32> {
         let (length, decision) = match message {
             Message::Immediate { payload, .. } if self.fabric.borrow().ends_at_once => {

@@ -200,8 +200,8 @@ word() {
 }
 
 # log: what the kernel has said since the last time, into /log. The exit paths that were taken go to
-# /taken, "PATH WHERE" a line (ffi/kernel/host/faults.h); phase says where what no thread of the module's
-# does lies.
+# /taken, "PATH WHERE" a line (ffi/kernel/host/faults.h); phase says where what no thread of the
+# module's does lies.
 log() {
     dmesg -r -c >/log
     sed -n -e 's/.*on request: \([a-z_]*\) fails in \(.*\)$/\1 \2/p' \
