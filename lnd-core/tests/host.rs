@@ -2,103 +2,11 @@
 //! What the library does for hosts: waiting messages, rounds, the time of the next one.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::cell::{Cell, RefCell};
-use std::mem::MaybeUninit;
+mod pair;
 
-use lnd_core::message::Lane;
 use lnd_core::prelude::*;
 
-type Mail = RefCell<Backlog<64, 4>>;
-type Set = (WithoutEngine, Post, LinearMemory<'static>, NoTrace);
-type Node = Driver<'static, Set>;
-
-const LINK: LinkId = LinkId::new(0).unwrap();
-const MS: Span = Span::from_millis(1);
-
-/// Writes into the other node's backlog.
-struct Post(&'static Mail);
-
-impl Channel for Post {
-    fn immediate_max(&self) -> u32 {
-        64
-    }
-    fn is_reliable(&self) -> bool {
-        true
-    }
-    fn ready(&mut self, _: LinkId, _: Nid, lane: Lane) -> bool {
-        self.0.borrow().has_room(lane)
-    }
-    fn send(
-        &mut self,
-        _: LinkId,
-        envelope: &Envelope,
-        message: &Message<'_>,
-        _: Option<Tag>,
-    ) -> Result<Option<Sent>, ChannelFull> {
-        self.0.borrow_mut().push(envelope, message).map(|()| Some(Sent::Ok))
-    }
-}
-
-fn nid(node: usize) -> Nid {
-    Nid::from_raw(node as u64 + 1).unwrap()
-}
-
-struct World {
-    now: Instant,
-    nodes: [Node; 2],
-    mail: [&'static Mail; 2],
-    bytes: [&'static [Cell<u8>]; 2],
-    reports: [Vec<Report>; 2],
-}
-
-impl World {
-    /// Two nodes that have opened their links. `slots` is of node 1.
-    fn new(slots: u32, change: impl Fn(&mut Config)) -> Self {
-        let mail = [0, 1].map(|_| &*Box::leak(Box::new(Mail::default())));
-        let bytes = [0, 1].map(|node| &*vec![Cell::new(node); 4096].leak());
-        let nodes = [16, slots].map(|slots| {
-            let mut config = Config::new(slots, 2, 1);
-            change(&mut config);
-            config
-        });
-        let nodes = [0, 1].map(|node| {
-            let block = vec![MaybeUninit::uninit(); nodes[node].bytes_needed()].leak();
-            let incarnation = Incarnation::of_start(1, node as u32);
-            let me = Identity { nid: nid(node), incarnation };
-            let (engine, channel) = (WithoutEngine::new(LINK), Post(mail[1 - node]));
-            let memory = LinearMemory::new(bytes[node]);
-            Driver::create(block, nodes[node], me, [engine], channel, memory, NoTrace).unwrap()
-        });
-        let mut world = Self {
-            now: Instant::ORIGIN.after(MS),
-            nodes,
-            mail,
-            bytes,
-            reports: Default::default(),
-        };
-        world.round(0, |_| panic!("a request"));
-        world.round(1, |_| panic!("a request"));
-        world
-    }
-
-    /// A round of a node. Returns whether a message waits, and when the next round is due.
-    fn round(
-        &mut self,
-        node: usize,
-        decide: impl FnMut(Arrival<'_, '_, '_, Set>) -> bool,
-    ) -> (bool, Option<Instant>) {
-        let driver = &mut self.nodes[node];
-        let waits = self.mail[node].borrow_mut().offer(self.now, LINK, driver, decide);
-        let reports = &mut self.reports[node];
-        (waits, driver.run_once(self.now, [], |report| reports.push(report)))
-    }
-
-    fn put(&mut self, length: u32, deadline: Instant) {
-        let payload = [Fragment::new(0, length)];
-        let request = Request::put(nid(1), b"header", &payload, deadline);
-        assert!(self.nodes[0].submit(self.now, request).is_ok());
-    }
-}
+use pair::{World, MS};
 
 /// What a host does that receives everything at once, at the start of its memory.
 fn receive<P: Ports>(arrival: Arrival<'_, '_, '_, P>) -> bool {

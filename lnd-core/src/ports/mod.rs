@@ -22,6 +22,23 @@ pub use descriptor::{Bd, Completion, Features, Motion, PostError, Returned};
 /// The DMA engine of one link, for the thread that owns the shard.
 ///
 /// There is no "is it busy?" call: the state of a transfer cannot be sampled (S0-5).
+///
+/// The order of the calls in a recovery, on the engine of a link that has none:
+///
+/// ```
+/// use lnd_core::host::WithoutEngine;
+/// use lnd_core::id::{LinkId, Tag};
+/// use lnd_core::ports::Engine;
+///
+/// let mut engine = WithoutEngine::new(LinkId::new(0).unwrap());
+/// engine.stop();
+/// // Only with the proof are descriptors taken back, and the reset uses it up.
+/// if let Some(proof) = engine.quiesced() {
+///     assert_eq!(engine.reclaim(Tag { index: 0, generation: 1 }, &proof), None);
+///     engine.reset(proof);
+/// }
+/// assert!(engine.link_up());
+/// ```
 pub trait Engine {
     /// Whether engines of this type have connections that can be stopped one by one: see
     /// [`connection`](Self::connection). Without them the driver contains no code for it.
@@ -174,6 +191,38 @@ pub enum Sent {
 }
 
 /// The short-message channel: fire and forget (S0-1 to S0-4).
+///
+/// A channel over memory that the sender itself writes:
+///
+/// ```
+/// use std::cell::RefCell;
+/// use lnd_core::message::Lane;
+/// use lnd_core::prelude::*;
+///
+/// /// Writes to the peer's backlog.
+/// struct Post<'m>(&'m RefCell<Backlog<256, 8>>);
+///
+/// impl Channel for Post<'_> {
+///     fn immediate_max(&self) -> u32 {
+///         256
+///     }
+///     fn is_reliable(&self) -> bool {
+///         true
+///     }
+///     fn ready(&mut self, _: LinkId, _: Nid, lane: Lane) -> bool {
+///         self.0.borrow().has_room(lane)
+///     }
+///     fn send(
+///         &mut self,
+///         _: LinkId,
+///         envelope: &Envelope,
+///         message: &Message<'_>,
+///         _: Option<Tag>,
+///     ) -> Result<Option<Sent>, ChannelFull> {
+///         self.0.borrow_mut().push(envelope, message).map(|()| Some(Sent::Ok))
+///     }
+/// }
+/// ```
 pub trait Channel {
     /// Whether any path leads to this node. Without routes there is one to each node.
     #[inline]

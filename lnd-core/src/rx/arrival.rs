@@ -56,6 +56,29 @@ pub enum Received {
 ///
 /// A request that is dropped without a decision has changed nothing. As after [`Inbound::Wait`] the
 /// frame stays in the channel and is offered again.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pair/mod.rs"));
+/// fn decide(request: Arrival<'_, '_, '_, Set>, deadline: Instant) {
+///     let (length, memory) = (request.length(), [Fragment::new(0, request.length())]);
+///     match request.kind() {
+///         _ if length > 64 => request.refuse(NakReason::NoMatch),
+///         RequestKind::Get => drop(request.reply(&Reply::new(&memory, length, deadline))),
+///         // Inline: `Received::Done`. Staged: `Received::Pending`, and a report follows.
+///         _ => drop(request.recv(&Receive::new(&memory, length, deadline))),
+///     }
+/// }
+/// # fn main() {
+/// # let mut w = World::new(4, |_| ());
+/// # let deadline = w.now.after(Span::from_secs(50));
+/// # w.put(32, deadline);
+/// # for _ in 0..4 {
+/// #     w.round(1, |request| { decide(request, deadline); true });
+/// #     w.round(0, |_| false);
+/// # }
+/// # assert_eq!(w.bytes[1][31].get(), 0);
+/// # }
+/// ```
 #[must_use = "a peer's request needs a decision"]
 pub struct Arrival<'d, 'm, 'f, P: Ports> {
     driver: &'d mut Driver<'m, P>,

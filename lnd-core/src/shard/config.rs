@@ -12,6 +12,19 @@ pub const MAX_PEERS: u32 = 1 << 20;
 pub const MAX_DEPTH: u16 = 32;
 
 /// Sizes and times of one shard's driver. All are fixed at creation.
+///
+/// ```
+/// use lnd_core::config::{Config, ConfigError};
+/// use lnd_core::time::Span;
+///
+/// // 64 transfers, 8 peers, one link; the link's engine has no lists of fragments.
+/// let config = Config { lists: 0, drain_bound: Span::from_secs(1), ..Config::new(64, 8, 1) };
+/// assert_eq!(config.check(), Ok(()));
+/// // The memory that Driver::create needs is known in advance, also at compile time.
+/// const BYTES: usize = Config::new(64, 8, 1).bytes_needed();
+/// assert!(config.bytes_needed() <= BYTES);
+/// assert_eq!(Config { depth: 99, ..config }.check(), Err(ConfigError::Depth));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Transfer slots, `2..=1,048,576`.

@@ -49,6 +49,27 @@ use crate::slots::shared::Shared;
 use crate::slots::{Rounds, Slots};
 
 /// The driver of one shard. Context of every call: the shard's owner, a thread.
+///
+/// ```
+/// # // Two nodes in one thread; the file shows how they are made.
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pair/mod.rs"));
+/// # fn main() {
+/// # let mut w = World::new(4, |_| ());
+/// let driver = &mut w.nodes[0];
+/// let payload = [Fragment::new(0, 32)];
+/// let deadline = w.now.after(Span::from_secs(50));
+/// let request = Request { user: 7, ..Request::put(nid(1), b"match bits", &payload, deadline) };
+/// let Ok(Submitted::Pending(tag)) = driver.submit(w.now, request) else { panic!() };
+/// # for _ in 0..4 {
+/// #     w.round(1, |it| it.recv(&Receive::new(&[Fragment::new(0, 32)], 32, deadline)).is_ok());
+/// #     w.round(0, |_| false);
+/// # }
+/// // After some rounds of both nodes:
+/// let report = w.reports[0].pop().unwrap();
+/// assert_eq!((report.tag, report.user, report.status.errno), (tag, 7, 0));
+/// assert_eq!(report.status.delivery, Delivery::Delivered);
+/// # }
+/// ```
 pub struct Driver<'m, P: Ports> {
     pub(crate) me: Identity,
     pub(crate) config: Config,

@@ -44,6 +44,21 @@ impl From<PeerId> for To {
 }
 
 /// One message to send.
+///
+/// ```
+/// use lnd_core::driver::{Kind, Request};
+/// use lnd_core::fragment::Fragment;
+/// use lnd_core::id::{LinkId, Nid};
+/// use lnd_core::time::{Instant, Span};
+///
+/// let (peer, deadline) = (Nid::from_raw(2).unwrap(), Instant::ORIGIN.after(Span::from_secs(50)));
+/// let payload = [Fragment::new(0x1000, 4096), Fragment::new(0x9000, 512)];
+/// let put = Request::put(peer, b"match bits", &payload, deadline);
+/// // The same by the first link, with a number of the upper layer for the report.
+/// let put = Request { link: LinkId::new(0), user: 42, ..put };
+/// let get = Request::get(peer, b"match bits", &payload, deadline);
+/// assert_eq!((put.kind, get.kind), (Kind::Put, Kind::Get));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'r> {
     /// The kind.
