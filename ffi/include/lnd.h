@@ -23,15 +23,18 @@
 /* Most links of one NI. */
 #define LND_MAX_LINKS 8U
 
-/* In lnd_config.flags: frames carry checksums. A frame without one is refused. */
+/*
+ * In lnd_config.flags: frames carry checksums. A frame without one is refused, so all nodes have
+ * this flag, or none. lnd_config_init() sets it; "flags = LND_RELIABLE" would drop it.
+ */
 #define LND_CHECKSUM 1U
 
 /*
  * In lnd_config.flags: the channel is reliable. A frame that the channel reports as sent reaches
  * the peer's driver, however long that driver pauses, unless the peer's incarnation ends.
  * Without this flag a short message that ended well is reported as LND_DELIVERY_SENT, not as
- * delivered. lnd_config_init() does not set it. Frames from or for an ended incarnation may stay
- * in the channel.
+ * delivered. lnd_config_init() does not set it: "flags |= LND_RELIABLE" adds it. Frames from or
+ * for an ended incarnation may stay in the channel.
  */
 #define LND_RELIABLE 2U
 
@@ -60,6 +63,39 @@
 
 /* Most bytes of a key. */
 #define LND_MAX_KEY 32U
+
+/*
+ * In the capabilities of an engine: the engine of the pulled side reports the end of a pull
+ * itself. Without it the puller sends PUT_DONE.
+ */
+#define LND_FEATURE_REMOTE_COMPLETION 1U
+
+/*
+ * In the capabilities of an engine: a descriptor that comes back before its first byte moved is
+ * reported as untouched.
+ */
+#define LND_FEATURE_KNOWS_UNTOUCHED 2U
+
+/*
+ * In the capabilities of an engine: a remote read of an address that is not published ends with
+ * an access error and leaves both ends usable.
+ */
+#define LND_FEATURE_ILLEGAL_READ 4U
+
+/*
+ * In the capabilities of an engine: a remote read of no bytes succeeds if the other engine
+ * answers.
+ */
+#define LND_FEATURE_ZERO_READ 8U
+
+/* In the capabilities of an engine: a remote read of the word that a peer has published. */
+#define LND_FEATURE_PUBLISHED_READ 16U
+
+/*
+ * In the capabilities of an engine with registers: its connections stop one by one. An engine
+ * that is operations has lnd_ops.connection instead.
+ */
+#define LND_FEATURE_CONNECTIONS 32U
 
 /* LND_UNTIL_DEADLINE - As a limit of resends: only the message's deadline limits them. */
 #define LND_UNTIL_DEADLINE 255U
@@ -936,8 +972,10 @@ struct lnd_ring {
  * @size: sizeof(struct lnd_config).
  * @abi_version: LND_ABI_VERSION.
  * @nid: our NID, not 0.
- * @incarnation: this node's incarnation, not 0: a new number after every start (boot time,
- *               random).
+ * @incarnation: this node's incarnation, not 0. Two starts of a node never have the same number;
+ *               nothing depends on the order of the numbers. A calendar clock in ns is suitable if
+ *               it is not set back behind an earlier start. So is a stored count of starts, stored
+ *               before the first frame is sent, with a random number in the upper half.
  * @slots: transfers at once, 2 to 1,048,576.
  * @passive_slots: how many of them are kept for peers' requests, 1 to slots - 1.
  * @peers: peers known at once, 1 to 1,048,576.
@@ -1197,9 +1235,11 @@ struct lnd_trace {
  * Operations fall into three groups by context. *Inside* operations are called with the lock held.
  * They must not sleep. They may make the library calls that are for any context: lnd_sent(),
  * lnd_link_failed(), lnd_interrupt(), lnd_completed(). Calls for threads return LND_E_REENTRY
- * there. *Outside* callbacks are called with nothing held. They may make any call except the one
- * that called them. *Any* operations may also be called in interrupts and must make no call. An
- * optional operation may be NULL. No operation may unwind or longjmp.
+ * there. A call for threads on another NI takes that NI's lock while this one's is held: two NIs
+ * that do so in opposite directions deadlock, so leave such calls to a thread. *Outside* callbacks
+ * are called with nothing held. They may make any call except the one that called them. *Any*
+ * operations may also be called in interrupts and must make no call. An optional operation may be
+ * NULL. No operation may unwind or longjmp.
  */
 struct lnd_ops {
 	/** @size: sizeof(struct lnd_ops). */
@@ -1261,7 +1301,9 @@ struct lnd_ops {
 	 * returns their number, or 0 only if the descriptor has already come back. Called once
 	 * for each use, after engine_doorbell(). The key is valid until the descriptor comes
 	 * back, and for no other use. Optional: without it, engines pull by tags alone. All
-	 * nodes have it, or none. Context: inside.
+	 * nodes have it, or none: where one side alone has it, that side refuses to pull without
+	 * a key, and the other side's engine pulls by the tag alone. Payload inside frames still
+	 * travels. Context: inside.
 	 */
 	uint32_t (*engine_key)(void *ctx, uint32_t link, struct lnd_tag tag, void *key);
 	/**
@@ -1309,9 +1351,8 @@ struct lnd_ops {
 	 */
 	uint32_t (*engine_link_up)(void *ctx, uint32_t link);
 	/**
-	 * @engine_features: The engine's capabilities, in the bits of FEATURES in
-	 * docs/registers.md; constant. Optional: without it, 0. Context: inside, and
-	 * lnd_ni_create().
+	 * @engine_features: The engine's capabilities: LND_FEATURE_REMOTE_COMPLETION and so on;
+	 * constant. Optional: without it, 0. Context: inside, and lnd_ni_create().
 	 */
 	uint32_t (*engine_features)(void *ctx, uint32_t link);
 	/**
@@ -1946,8 +1987,27 @@ const char *lnd_config_fault(const struct lnd_config *config, const struct lnd_o
  * @peers: peers in the table.
  * @links: links.
  *
- * Writes 0 to @nid, @incarnation and @rings: the caller fills them in afterwards. @flags becomes
- * LND_CHECKSUM and @connections 0. lnd_config_fault() checks the numbers; this call does not.
+ * Writes 0 to @nid, @incarnation and @rings: the caller fills them in afterwards.
+ * lnd_config_fault() checks the numbers; this call does not. The other fields become:
+ *
+ *   passive_slots   @slots / 4, at least 1
+ *   lists           @slots, at most 1,024
+ *   immediate_max   4,096 bytes
+ *   depth           8
+ *   pulls           8
+ *   hello_tries     5
+ *   batch           256
+ *   connections     0
+ *   policy          LND_POLICY_SEED
+ *   flags           LND_CHECKSUM
+ *   drain_bound     5 s
+ *   hello_timeout   1 s
+ *   credit_stall    2 s
+ *   link_poll       1 ms
+ *   decision_bound  50 s
+ *
+ * Add a flag with |=. A plain assignment of another flag drops LND_CHECKSUM: the node's frames then
+ * have no checksum, and a node that has LND_CHECKSUM refuses them.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.
@@ -1986,7 +2046,7 @@ size_t lnd_ring_size(const struct lnd_config *config);
  * @base: the memory, aligned to LND_ALIGN; every byte in use is written.
  * @len: its bytes, at least lnd_ring_size().
  * @node: this node's number in the fabric, 0 to 255.
- * @features: the engine's capabilities: see docs/registers.md.
+ * @features: the engine's capabilities: LND_FEATURE_REMOTE_COMPLETION and so on.
  *
  * Not for memory that a fabric has formatted, nor for a device that is running.
  *

@@ -35,8 +35,27 @@ pub(crate) fn known(abi_version: u32) -> bool {
 /// @peers: peers in the table.
 /// @links: links.
 ///
-/// Writes 0 to @nid, @incarnation and @rings: the caller fills them in afterwards. @flags becomes
-/// LND_CHECKSUM and @connections 0. lnd_config_fault() checks the numbers; this call does not.
+/// Writes 0 to @nid, @incarnation and @rings: the caller fills them in afterwards.
+/// lnd_config_fault() checks the numbers; this call does not. The other fields become:
+///
+///   passive_slots   @slots / 4, at least 1
+///   lists           @slots, at most 1,024
+///   immediate_max   4,096 bytes
+///   depth           8
+///   pulls           8
+///   hello_tries     5
+///   batch           256
+///   connections     0
+///   policy          LND_POLICY_SEED
+///   flags           LND_CHECKSUM
+///   drain_bound     5 s
+///   hello_timeout   1 s
+///   credit_stall    2 s
+///   link_poll       1 ms
+///   decision_bound  50 s
+///
+/// Add a flag with |=. A plain assignment of another flag drops LND_CHECKSUM: the node's frames then
+/// have no checksum, and a node that has LND_CHECKSUM refuses them.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.
@@ -181,7 +200,7 @@ pub unsafe extern "C" fn lnd_ring_size(config: *const lnd_config) -> usize {
 /// @base: the memory, aligned to LND_ALIGN; every byte in use is written.
 /// @len: its bytes, at least lnd_ring_size().
 /// @node: this node's number in the fabric, 0 to 255.
-/// @features: the engine's capabilities: see docs/registers.md.
+/// @features: the engine's capabilities: LND_FEATURE_REMOTE_COMPLETION and so on.
 ///
 /// Not for memory that a fabric has formatted, nor for a device that is running.
 ///

@@ -6,14 +6,15 @@ use core::ffi::c_void;
 /// Most links of one NI.
 pub const LND_MAX_LINKS: usize = 8;
 
-/// In lnd_config.flags: frames carry checksums. A frame without one is refused.
+/// In lnd_config.flags: frames carry checksums. A frame without one is refused, so all nodes have
+/// this flag, or none. lnd_config_init() sets it; "flags = LND_RELIABLE" would drop it.
 pub const LND_CHECKSUM: u32 = 1;
 
 /// In lnd_config.flags: the channel is reliable. A frame that the channel reports as sent reaches
 /// the peer's driver, however long that driver pauses, unless the peer's incarnation ends. Without
 /// this flag a short message that ended well is reported as LND_DELIVERY_SENT, not as delivered.
-/// lnd_config_init() does not set it. Frames from or for an ended incarnation may stay in the
-/// channel.
+/// lnd_config_init() does not set it: "flags |= LND_RELIABLE" adds it. Frames from or for an ended
+/// incarnation may stay in the channel.
 pub const LND_RELIABLE: u32 = 2;
 
 /// In lnd_config.flags: a frame that send() accepts has ended when send() returns, as in memory
@@ -60,8 +61,10 @@ pub struct lnd_ring {
 /// @size: sizeof(struct lnd_config).
 /// @abi_version: LND_ABI_VERSION.
 /// @nid: our NID, not 0.
-/// @incarnation: this node's incarnation, not 0: a new number after every start (boot time,
-///               random).
+/// @incarnation: this node's incarnation, not 0. Two starts of a node never have the same number;
+///               nothing depends on the order of the numbers. A calendar clock in ns is suitable if
+///               it is not set back behind an earlier start. So is a stored count of starts, stored
+///               before the first frame is sent, with a random number in the upper half.
 /// @slots: transfers at once, 2 to 1,048,576.
 /// @passive_slots: how many of them are kept for peers' requests, 1 to slots - 1.
 /// @peers: peers known at once, 1 to 1,048,576.

@@ -8,6 +8,29 @@ use super::request::lnd_frag;
 /// Most bytes of a key.
 pub const LND_MAX_KEY: usize = 32;
 
+/// In the capabilities of an engine: the engine of the pulled side reports the end of a pull
+/// itself. Without it the puller sends PUT_DONE.
+pub const LND_FEATURE_REMOTE_COMPLETION: u32 = 1;
+
+/// In the capabilities of an engine: a descriptor that comes back before its first byte moved is
+/// reported as untouched.
+pub const LND_FEATURE_KNOWS_UNTOUCHED: u32 = 2;
+
+/// In the capabilities of an engine: a remote read of an address that is not published ends with an
+/// access error and leaves both ends usable.
+pub const LND_FEATURE_ILLEGAL_READ: u32 = 4;
+
+/// In the capabilities of an engine: a remote read of no bytes succeeds if the other engine
+/// answers.
+pub const LND_FEATURE_ZERO_READ: u32 = 8;
+
+/// In the capabilities of an engine: a remote read of the word that a peer has published.
+pub const LND_FEATURE_PUBLISHED_READ: u32 = 16;
+
+/// In the capabilities of an engine with registers: its connections stop one by one. An engine that
+/// is operations has lnd_ops.connection instead.
+pub const LND_FEATURE_CONNECTIONS: u32 = 32;
+
 /// struct lnd_tag - Identifies one use of a descriptor.
 /// @index: the descriptor, below lnd_config.slots. An engine may use it as an index into its
 ///         tables.

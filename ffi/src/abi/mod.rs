@@ -25,7 +25,11 @@ pub use config::{
     LND_MAX_LINKS, LND_RELIABLE,
 };
 pub use copies::{lnd_stamp, lnd_window_check, LND_STAMP_BYTES};
-pub use engine::{lnd_bd, lnd_motion, lnd_post, lnd_returned, lnd_tag, LND_MAX_KEY};
+pub use engine::{
+    lnd_bd, lnd_motion, lnd_post, lnd_returned, lnd_tag, LND_FEATURE_CONNECTIONS,
+    LND_FEATURE_ILLEGAL_READ, LND_FEATURE_KNOWS_UNTOUCHED, LND_FEATURE_PUBLISHED_READ,
+    LND_FEATURE_REMOTE_COMPLETION, LND_FEATURE_ZERO_READ, LND_MAX_KEY,
+};
 pub use error::lnd_error;
 pub use events::{
     lnd_event, lnd_event_kind, lnd_link_state, lnd_peer_state, lnd_trace, lnd_trace_kind,

@@ -91,9 +91,11 @@ pub struct lnd_frame {
 /// Operations fall into three groups by context. *Inside* operations are called with the lock held.
 /// They must not sleep. They may make the library calls that are for any context: lnd_sent(),
 /// lnd_link_failed(), lnd_interrupt(), lnd_completed(). Calls for threads return LND_E_REENTRY
-/// there. *Outside* callbacks are called with nothing held. They may make any call except the one
-/// that called them. *Any* operations may also be called in interrupts and must make no call. An
-/// optional operation may be NULL. No operation may unwind or longjmp.
+/// there. A call for threads on another NI takes that NI's lock while this one's is held: two NIs
+/// that do so in opposite directions deadlock, so leave such calls to a thread. *Outside* callbacks
+/// are called with nothing held. They may make any call except the one that called them. *Any*
+/// operations may also be called in interrupts and must make no call. An optional operation may be
+/// NULL. No operation may unwind or longjmp.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -144,8 +146,9 @@ pub struct lnd_ops {
     /// such as a remote key or an address. Writes at most LND_MAX_KEY bytes and returns their
     /// number, or 0 only if the descriptor has already come back. Called once for each use, after
     /// engine_doorbell(). The key is valid until the descriptor comes back, and for no other use.
-    /// Optional: without it, engines pull by tags alone. All nodes have it, or none. Context:
-    /// inside.
+    /// Optional: without it, engines pull by tags alone. All nodes have it, or none: where one side
+    /// alone has it, that side refuses to pull without a key, and the other side's engine pulls by
+    /// the tag alone. Payload inside frames still travels. Context: inside.
     pub engine_key: Option<
         unsafe extern "C" fn(ctx: *mut c_void, link: u32, tag: lnd_tag, key: *mut c_void) -> u32,
     >,
@@ -177,7 +180,7 @@ pub struct lnd_ops {
     /// link counts as working, also one that lnd_link_event() reported down, once it is reset.
     /// Context: inside.
     pub engine_link_up: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32) -> u32>,
-    /// @engine_features: The engine's capabilities, in the bits of FEATURES in docs/registers.md;
+    /// @engine_features: The engine's capabilities: LND_FEATURE_REMOTE_COMPLETION and so on;
     /// constant. Optional: without it, 0. Context: inside, and lnd_ni_create().
     pub engine_features: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32) -> u32>,
 
