@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// Two nodes in one thread, each with a backlog that the other one writes to: for the examples of the
-// documentation, which include this file, and for `host.rs`.
+// Two nodes in one thread, each with a backlog that the other one writes to: for the examples of
+// the documentation, which include this file, and for `host.rs`.
 
 use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
