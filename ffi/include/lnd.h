@@ -2006,8 +2006,8 @@ const char *lnd_config_fault(const struct lnd_config *config, const struct lnd_o
  *   link_poll       1 ms
  *   decision_bound  50 s
  *
- * Add a flag with |=. A plain assignment of another flag drops LND_CHECKSUM: the node's frames then
- * have no checksum, and a node that has LND_CHECKSUM refuses them.
+ * Add a flag with |=. A plain assignment of another flag drops LND_CHECKSUM: the node's frames
+ * then have no checksum, and a node that has LND_CHECKSUM refuses them.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.

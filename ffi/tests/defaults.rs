@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The tables of `lnd_config_init`'s values in the header and in the manual, and the bits of FEATURES.
+//! The tables of `lnd_config_init`'s values in the header and in the manual; the bits of FEATURES.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
