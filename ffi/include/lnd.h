@@ -3716,10 +3716,7 @@ enum lnd_error lnd_peer_event(struct lnd_ni *ni, uint64_t nid, uint32_t up, uint
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
  * LND_E_LINK.
  */
-enum lnd_error lnd_link_event(struct lnd_ni *ni,
-			      uint32_t link,
-			      uint32_t up,
-			      uint64_t now);
+enum lnd_error lnd_link_event(struct lnd_ni *ni, uint32_t link, uint32_t up, uint64_t now);
 
 /**
  * lnd_assert_stopped() - The platform guarantees that a link's device has stopped.
