@@ -114,30 +114,53 @@ impl<P: Ports> Driver<'_, P> {
     /// Ends one transfer: notifies the peer, releases everything, frees the slot.
     #[inline]
     fn finalize(&mut self, now: Instant, slot: u32) -> Option<Report> {
-        match self.finalize_usual(now, slot) {
+        match self.finalize_silent::<true>(now, slot) {
+            Some(report) => Some(report),
+            None => self.finalize_rest(now, slot),
+        }
+    }
+
+    #[inline(never)]
+    fn finalize_rest(&mut self, now: Instant, slot: u32) -> Option<Report> {
+        match self.finalize_silent::<false>(now, slot) {
             Some(report) => Some(report),
             None => self.finalize_other(now, slot),
         }
     }
 
-    /// Ends a transfer of which nothing was lost or given up, and whose end the engines report to
-    /// both sides. `None`: nothing was done, and [`finalize_other`](Self::finalize_other) decides.
-    /// That would end this transfer in the same way.
+    /// Ends a transfer that had a descriptor, and whose peer needs no message at its end. `WELL`:
+    /// only one of which nothing was lost or given up. `None`: nothing was done, and
+    /// [`finalize_other`](Self::finalize_other) decides. That would end this transfer in the same
+    /// way.
     #[inline(always)]
-    fn finalize_usual(&mut self, now: Instant, slot: u32) -> Option<Report> {
+    fn finalize_silent<const WELL: bool>(&mut self, now: Instant, slot: u32) -> Option<Report> {
         let (state, (tag, word, owner)) = (self.slots.get(slot)?, self.slots.use_of(slot)?);
-        let (role, flags, user, bytes) = (state.role, state.flags, state.user, state.length);
-        if !word.ended_well() || flags.contains(Flags::OWES_DONE) || !role.moves_payload() {
+        let (role, flags, user, length) = (state.role, state.flags, state.user, state.length);
+        let request = (state.session, state.sequence);
+        let lost = !WELL && word.lost();
+        let silent = role == Role::PutSource
+            || role.moves_payload() && !lost && !flags.contains(Flags::OWES_DONE);
+        if !silent || WELL && !word.ended_well() {
             return None;
         }
+        let mut status = if WELL { Status::OK } else { Status::of_word(self.config.policy, word)? };
         let peer = self.peers.of(owner);
         let nid = self.peers.nid(peer);
-        let status = Status::OK;
+        if !WELL {
+            if !self.links.safe_invalidate() {
+                self.note_untouched(slot, &mut status);
+            }
+            self.count_given_up(role, flags, word);
+            if lost {
+                self.give_up_request(now, peer, flags, request);
+            }
+        }
         self.count_status(status);
         self.release(now, peer, tag, flags);
         self.tracer.record(now, Trace::Finalized { tag, status });
-        let reply = role == Role::GetPull;
-        Some(Report { tag, user, role, peer: nid, status, bytes, reply, lost_race: false })
+        let bytes = if lost { 0 } else { length };
+        let (reply, lost_race) = (role == Role::GetPull, !WELL && lost_race(word));
+        Some(Report { tag, user, role, peer: nid, status, bytes, reply, lost_race })
     }
 
     #[inline(never)]
@@ -154,7 +177,7 @@ impl<P: Ports> Driver<'_, P> {
         let unsaid = self.notify_peer(now, &it);
         self.count_end(&it, status);
         if it.word.lost() {
-            self.give_up_request(now, &it);
+            self.give_up_request(now, it.peer, it.flags, (it.session, it.sequence));
         }
         self.release(now, it.peer, it.tag, it.flags);
         // The message waits in a slot of its own. It is claimed only now, because this release may
@@ -223,21 +246,27 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Gives up a request that was sent and did not end well.
-    fn give_up_request(&mut self, now: Instant, it: &Ended) {
-        if it.session == 0 || it.flags.contains(Flags::PASSIVE) {
+    fn give_up_request(
+        &mut self,
+        now: Instant,
+        id: PeerId,
+        flags: Flags,
+        (session, sequence): (u32, u32),
+    ) {
+        if session == 0 || flags.contains(Flags::PASSIVE) {
             return;
         }
         let reliable = self.channel.is_reliable();
-        let Some(peer) = self.peers.get_mut(it.peer) else { return };
+        let Some(peer) = self.peers.get_mut(id) else { return };
         // The request may still lie in the channel. The peer must not deliver what its sender
         // reported as lost, and the credit must return. So the next hello announces it.
-        let announced = peer.give_up(it.session, it.sequence);
+        let announced = peer.give_up(session, sequence);
         if !announced && reliable {
             // Too many later requests have overtaken it, so no hello can announce it. On a reliable
             // channel the peer would wait for it for ever. The next session ends that (decision
             // 0018).
-            self.peers.begin_session(it.peer);
-            self.resync(now, it.peer);
+            self.peers.begin_session(id);
+            self.resync(now, id);
         }
     }
 
@@ -245,25 +274,25 @@ impl<P: Ports> Driver<'_, P> {
     fn count_end(&mut self, it: &Ended, status: Status) {
         // Only what is given up is invalidated.
         if it.word.invalidating() || it.word.lost() {
-            self.count_given_up(it);
+            self.count_given_up(it.role, it.flags, it.word);
         }
         if it.role.reported() {
             self.count_status(status);
         }
     }
 
-    #[inline(never)]
-    fn count_given_up(&mut self, it: &Ended) {
-        let invalidated = it.flags.contains(Flags::INVALIDATED);
-        if invalidated && it.word.lost() {
+    #[inline]
+    fn count_given_up(&mut self, role: Role, flags: Flags, word: Word) {
+        let invalidated = flags.contains(Flags::INVALIDATED);
+        if invalidated && word.lost() {
             self.counters.count(Counter::CameBackError);
         } else if invalidated {
             self.counters.count(Counter::CameBackOk);
         }
-        if it.role.is_final() && it.word.lost() && it.word.place() == Some(Place::Queue) {
+        if role.is_final() && word.lost() && word.place() == Some(Place::Queue) {
             self.counters.count(Counter::Unsaid);
         }
-        if it.role.reported() && lost_race(it.word) {
+        if role.reported() && lost_race(word) {
             self.counters.count(Counter::LostRaces);
         }
     }

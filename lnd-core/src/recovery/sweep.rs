@@ -12,6 +12,7 @@ use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Debts, Phase, Word};
 use crate::ports::Ports;
 use crate::shard::{Driver, RunState};
+use crate::slots::shared::Owner;
 
 impl<P: Ports> Driver<'_, P> {
     /// Sweeps up to `budget` slots.
@@ -23,24 +24,22 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     pub(crate) fn sweep_slot(&mut self, now: Instant, slot: u32) {
-        if !self.slots.is_under_way(slot) {
+        let Some((tag, word, owner)) = self.slots.use_of(slot) else { return };
+        if !matches!(word.phase(), Phase::Queued | Phase::Live) {
             return;
         }
-        let word = self.slots.word(slot);
-        let tag = self.slots.tag(slot);
         if !word.invalidating() {
             // A transfer that was published before its gate changed is found here. A later one sees
-            // the changed gate itself (see `PeerGate`).
-            if let Some(cause) = self.must_end(slot, word) {
+            // the changed gate itself (see `PeerGate`). The cancellation invalidates what it can.
+            if let Some(cause) = self.must_end(slot, word, owner) {
                 self.cancel(now, tag, cause);
             }
+            return;
         }
-        // The word is read again, because the cancellation may have changed it.
-        let word = self.slots.word(slot);
         self.end_if_invalidating(now, tag);
         // While `CPU` is owed, the descriptor may be half written. Its holder invalidates it (see
         // `step`).
-        if word.invalidating() && word.owes(Debts::HW) && !word.owes(Debts::CPU) {
+        if word.owes(Debts::HW) && !word.owes(Debts::CPU) {
             self.invalidate(now, tag);
         }
     }
@@ -48,11 +47,12 @@ impl<P: Ports> Driver<'_, P> {
     /// Why the transfer in a slot must be cancelled, if it must. The order is the priority of the
     /// causes: the first cause stays in the word (R7), and the peer's end outweighs that of the
     /// path.
-    fn must_end(&self, slot: u32, word: Word) -> Option<Cause> {
+    #[inline]
+    fn must_end(&self, slot: u32, word: Word, owner: Owner) -> Option<Cause> {
         let cut = || word.phase() == Phase::Live && self.is_disconnected(slot);
         let over = || self.run.state() == RunState::Draining;
-        let gates = self.shared.must_cancel(slot).map(|(_, cause)| cause);
-        gates
+        self.shared
+            .refused(word, owner)
             .or_else(|| cut().then_some(Cause::ConnectionDown))
             .or_else(|| self.link_closed(slot))
             .or_else(|| self.pull_is_blocked(slot))

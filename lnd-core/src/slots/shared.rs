@@ -342,29 +342,34 @@ impl<'m> Shared<'m> {
 
     /// Why the transfer in a slot must be cancelled, according to the gates. `None`: it goes on.
     pub fn must_cancel(&self, index: u32) -> Option<(Tag, Cause)> {
-        let word = self.word(index);
+        let (tag, word, owner) = self.use_of(index)?;
+        // The slot was reused between the two reads. The new use has its own check.
+        if !word.is_of(tag.generation) {
+            return None;
+        }
+        self.refused(word, owner).map(|cause| (tag, cause))
+    }
+
+    /// Why a transfer must be cancelled, according to the gates, by its word and its owner.
+    #[inline(always)]
+    pub(crate) fn refused(&self, word: Word, owner: Owner) -> Option<Cause> {
         let live = match word.phase() {
             Phase::Queued => false,
             Phase::Live => true,
             Phase::Free | Phase::Done => return None,
         };
-        let (tag, owner) = (self.tag(index), self.owner(index));
-        // The slot was reused between the two reads. The new use has its own check.
-        if !word.is_of(tag.generation) {
-            return None;
-        }
         let gate = self.peer_gate(owner.peer_index() as usize)?.view();
         if gate.state() == HelloState::Down {
-            return Some((tag, Cause::PeerDown));
+            return Some(Cause::PeerDown);
         }
         // A queued transfer has sent nothing to any incarnation yet, so only a live one ends with
         // its incarnation or its link.
         if live && gate.incarnation() != owner.incarnation() {
-            return Some((tag, Cause::PeerRestarted));
+            return Some(Cause::PeerRestarted);
         }
         let closed = owner.link().and_then(|l| self.link(l)).is_some_and(|g| !g.is_open());
         if live && closed {
-            return Some((tag, Cause::LinkDown));
+            return Some(Cause::LinkDown);
         }
         None
     }
