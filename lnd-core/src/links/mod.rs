@@ -182,17 +182,33 @@ impl<'m, E: Engine> Links<'m, E> {
         if let Some(link) = preference {
             return self.leads_to(peer, link).then_some(link);
         }
-        for _ in 0..self.list.len() {
-            let next = self.next_link + 1;
-            // The turn moves even if the link is closed, so that the load spreads over those that
-            // are open.
-            self.next_link = if next < self.list.len() { next } else { 0 };
-            let link = LinkId::new(self.next_link)?;
+        let link = self.next_in_turn()?;
+        if self.leads_to(peer, link) {
+            return Some(link);
+        }
+        self.way_after(peer)
+    }
+
+    /// The next open link in turn, after one that is closed.
+    #[cold]
+    #[inline(never)]
+    fn way_after(&mut self, peer: Nid) -> Option<LinkId> {
+        for _ in 1..self.list.len() {
+            let link = self.next_in_turn()?;
             if self.leads_to(peer, link) {
                 return Some(link);
             }
         }
         None
+    }
+
+    /// The next link in turn. The turn moves even if the link is closed, so that the load spreads
+    /// over those that are open.
+    #[inline]
+    fn next_in_turn(&mut self) -> Option<LinkId> {
+        let next = self.next_link + 1;
+        self.next_link = if next < self.list.len() { next } else { 0 };
+        LinkId::new(self.next_link)
     }
 
     /// Which link comes after the one that was chosen last.

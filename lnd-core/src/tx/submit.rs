@@ -37,7 +37,8 @@ impl<P: Ports> Driver<'_, P> {
                         return Ok(Submitted::Done(status));
                     }
                 }
-                self.submit_waiting(now, peer, &request, length, good)
+                // A copy: by reference it would lie in memory on the usual path too.
+                self.submit_waiting(now, peer, &{ request }, length, good)
             }
             Err(why) => Err(why),
         };
