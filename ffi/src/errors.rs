@@ -52,6 +52,17 @@ const fn errno_of(error: lnd_error) -> i32 {
     }
 }
 
+/// The errnos by error. A table takes a byte each, where the match takes instructions.
+static ERRNOS: [u8; lnd_error::ALL.len()] = {
+    let mut errnos = [0; lnd_error::ALL.len()];
+    let mut error = 0;
+    while error < errnos.len() {
+        errnos[error] = errno_of(lnd_error::ALL[error]) as u8;
+        error += 1;
+    }
+    errnos
+};
+
 /// lnd_error_errno() - The errno that is nearest to an error.
 /// @error: enum lnd_error, or any number.
 ///
@@ -60,7 +71,7 @@ const fn errno_of(error: lnd_error) -> i32 {
 /// number that is no error.
 #[no_mangle]
 pub extern "C" fn lnd_error_errno(error: u32) -> i32 {
-    lnd_error::ALL.get(error as usize).map_or(-22, |error| errno_of(*error).wrapping_neg())
+    ERRNOS.get(error as usize).map_or(-22, |errno| -i32::from(*errno))
 }
 
 /// lnd_error_name() - The name of an error, as in the header.

@@ -186,7 +186,7 @@ impl core::error::Error for TransmitError {}
 ///
 /// # Errors
 /// [`TransmitError`]; nothing was sent.
-#[inline(always)]
+#[cfg_attr(not(feature = "compact"), inline(always))]
 pub fn transmit<O: Outlet>(
     outlet: &mut O,
     envelope: &Envelope,
@@ -194,6 +194,7 @@ pub fn transmit<O: Outlet>(
     wire: Wire,
 ) -> Result<(), TransmitError> {
     match (wire.heads, message) {
+        #[cfg(not(feature = "compact"))]
         (Heads::Short, &Message::PutReq { header, source, length, key }) => {
             let request = short::PutReq { header, source, length, key };
             transmit_put_req(outlet, envelope, &request, wire.checksum)
@@ -204,6 +205,7 @@ pub fn transmit<O: Outlet>(
 
 /// A PUT_REQ with a short head: every large PUT needs one. It is encoded in the caller, which
 /// usually knows that it is one.
+#[cfg(not(feature = "compact"))]
 #[inline(always)]
 fn transmit_put_req<O: Outlet>(
     outlet: &mut O,

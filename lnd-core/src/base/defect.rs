@@ -10,7 +10,7 @@
 use crate::base::sync::{fence, Ordering};
 
 #[cfg(not(lnd_defects))]
-#[inline(always)]
+#[cfg_attr(not(feature = "compact"), inline(always))]
 const fn seeded(_name: &str) -> bool {
     false
 }
@@ -24,7 +24,7 @@ pub fn seeded(name: &str) -> bool {
 }
 
 /// `order`, unless the defect of this name weakens it to `Relaxed`.
-#[inline(always)]
+#[cfg_attr(not(feature = "compact"), inline(always))]
 pub fn ordered(name: &str, order: Ordering) -> Ordering {
     // Outside of such builds `seeded` is a constant, and the compiler keeps only the order.
     if seeded(name) {
@@ -35,7 +35,7 @@ pub fn ordered(name: &str, order: Ordering) -> Ordering {
 }
 
 /// A fence of this order, unless the defect of this name removes it.
-#[inline(always)]
+#[cfg_attr(not(feature = "compact"), inline(always))]
 pub fn fenced(name: &str, order: Ordering) {
     if !seeded(name) {
         fence(order);

@@ -89,6 +89,7 @@ pub(crate) fn total_of(
         return Err(FragmentError::TooMany);
     }
     // A list of one needs no loop.
+    #[cfg(not(feature = "compact"))]
     if let [only] = fragments {
         only.check()?;
         look(only);

@@ -112,6 +112,13 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Ends one transfer: notifies the peer, releases everything, frees the slot.
+    #[cfg(feature = "compact")]
+    fn finalize(&mut self, now: Instant, slot: u32) -> Option<Report> {
+        self.finalize_other(now, slot)
+    }
+
+    /// Ends one transfer. The usual ends are compiled by themselves (decision 0032).
+    #[cfg(not(feature = "compact"))]
     #[inline]
     fn finalize(&mut self, now: Instant, slot: u32) -> Option<Report> {
         match self.finalize_silent::<true>(now, slot) {
@@ -120,6 +127,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
+    #[cfg(not(feature = "compact"))]
     #[inline(never)]
     fn finalize_rest(&mut self, now: Instant, slot: u32) -> Option<Report> {
         match self.finalize_silent::<false>(now, slot) {
@@ -132,6 +140,7 @@ impl<P: Ports> Driver<'_, P> {
     /// only one of which nothing was lost or given up. `None`: nothing was done, and
     /// [`finalize_other`](Self::finalize_other) decides. That would end this transfer in the same
     /// way.
+    #[cfg(not(feature = "compact"))]
     #[inline(always)]
     fn finalize_silent<const WELL: bool>(&mut self, now: Instant, slot: u32) -> Option<Report> {
         let (state, (tag, word, owner)) = (self.slots.get(slot)?, self.slots.use_of(slot)?);

@@ -54,7 +54,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// As [`on_completion`](Self::on_completion). Returns the token of a transfer that has ended
     /// and is the next to be reported.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub(crate) fn completed(
         &mut self,
         now: Instant,
@@ -90,14 +90,14 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// The thread has finished its work on a transfer.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub(crate) fn pay_cpu(&mut self, now: Instant, tag: Tag) -> Option<Effect> {
         let applied = self.slots.apply_here(tag, Event::PayCpu);
         self.applied(now, tag, Event::PayCpu, applied, Counter::StaleAnswer)
     }
 
     /// Traces what an event has done.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     fn applied(
         &mut self,
         now: Instant,

@@ -149,7 +149,7 @@ impl<'m> Slots<'m> {
     ///
     /// # Errors
     /// [`NoSlot`]; nothing was taken.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub fn claim(&mut self, new: &New<'_>) -> Result<Tag, NoSlot> {
         let passive = !new.role.requests();
         // Without the reserve our own requests could fill the table, and the peers' requests that
@@ -254,14 +254,14 @@ impl<'m> Slots<'m> {
     }
 
     /// As [`apply`](Self::apply), compiled into its caller: for a constant event.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub fn apply_here(&mut self, tag: Tag, event: Event) -> Option<Applied> {
         self.shared.apply_here(tag, event, &mut self.ended)
     }
 
     /// As [`apply_here`](Self::apply_here). Returns the token of a transfer that has ended and is
     /// the next to be reported.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub fn apply_last(
         &mut self,
         tag: Tag,
@@ -289,7 +289,7 @@ impl<'m> Slots<'m> {
     }
 
     /// Releases an ended slot, with its fragment list and its timer.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub fn release(&mut self, tag: Tag) {
         self.timers.disarm(tag.index);
         let Some(state) = self.states.get(tag.index) else { return };

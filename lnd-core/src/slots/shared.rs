@@ -184,7 +184,14 @@ impl<'m> Shared<'m> {
         self.exchange::<false>(tag, event, |token| self.complete(token, Some(batch)))
     }
 
+    /// As [`apply_owned`](Self::apply_owned): the event is a constant here, too.
+    #[cfg(feature = "compact")]
+    pub fn apply_here(&self, tag: Tag, event: Event, batch: &mut Batch) -> Option<Applied> {
+        self.apply_owned(tag, event, batch)
+    }
+
     /// As [`apply_owned`](Self::apply_owned), compiled into its caller: for a constant event.
+    #[cfg(not(feature = "compact"))]
     #[inline(always)]
     pub fn apply_here(&self, tag: Tag, event: Event, batch: &mut Batch) -> Option<Applied> {
         self.exchange::<true>(tag, event, |token| self.complete(token, Some(batch)))
@@ -192,7 +199,7 @@ impl<'m> Shared<'m> {
 
     /// As [`apply_here`](Self::apply_here). The token of a transfer that has ended is returned, if
     /// no other transfer waits to be reported before it (R9).
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub fn apply_last(
         &self,
         tag: Tag,
@@ -211,7 +218,7 @@ impl<'m> Shared<'m> {
     }
 
     /// The one place that changes a live word and makes a finalize token, which `ended` takes.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     fn exchange<const HERE: bool>(
         &self,
         tag: Tag,
@@ -351,7 +358,7 @@ impl<'m> Shared<'m> {
     }
 
     /// Why a transfer must be cancelled, according to the gates, by its word and its owner.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub(crate) fn refused(&self, word: Word, owner: Owner) -> Option<Cause> {
         let live = match word.phase() {
             Phase::Queued => false,

@@ -69,6 +69,7 @@ impl Role {
     }
 
     /// Whether this side has a descriptor for payload.
+    #[cfg(not(feature = "compact"))]
     pub(crate) const fn moves_payload(self) -> bool {
         self.stages() || self.pulls()
     }

@@ -12,6 +12,7 @@ pub(crate) fn gather(
     into: &mut [u8],
 ) -> Result<(), BadAddress> {
     // The usual list has one fragment, and needs no loop.
+    #[cfg(not(feature = "compact"))]
     if let [only] = fragments {
         let part = into.get_mut(..only.length as usize).ok_or(BadAddress)?;
         return memory.read(only.address, part);
@@ -34,6 +35,7 @@ pub(crate) fn scatter(
     fragments: &[Fragment],
 ) -> Result<(), BadAddress> {
     // The usual list has one fragment that is long enough, and needs no loop.
+    #[cfg(not(feature = "compact"))]
     if let [only] = fragments {
         if !from.is_empty() && from.len() <= only.length as usize {
             return memory.write(only.address, from);

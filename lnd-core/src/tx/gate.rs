@@ -60,7 +60,7 @@ fn refused_by(view: GateView, role: Role, incarnation: u32) -> Option<Cause> {
 
 impl<'m, P: Ports> Driver<'m, P> {
     /// The part up to the fence: publishes the debts, then reads the gates.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub(super) fn enter_gate(
         &mut self,
         now: Instant,
@@ -121,7 +121,7 @@ impl<'m, P: Ports> Driver<'m, P> {
         Some(Tx { tag, link, peer, role, debts, blocked_by, gate, posting })
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub(super) fn exit_gate(&mut self, now: Instant, tx: Tx<'_>) {
         tx.gate.exit(tx.posting);
         if self.pay_cpu(now, tx.tag) == Some(Effect::Invalidate) {

@@ -42,6 +42,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Posts a transfer that was just claimed as `role`. Compiled into its caller, where the role
     /// is a constant.
+    #[cfg(not(feature = "compact"))]
     #[inline(always)]
     pub(crate) fn post_claimed(
         &mut self,
@@ -55,7 +56,7 @@ impl<P: Ports> Driver<'_, P> {
         self.post_as(now, tag, peer, link, role, From::Claim(header));
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     fn post_as(
         &mut self,
         now: Instant,
@@ -72,7 +73,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// The part between the fence and the payment of `CPU`.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     fn post_and_send(&mut self, now: Instant, tx: &Tx<'_>, from: From<'_>) {
         if let Some(cause) = tx.blocked_by.or_else(|| self.lacks_key(tx)) {
             // The debts were published before the gate was read. They are withdrawn here, while
@@ -120,7 +121,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Posts the transfer's descriptor.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     fn post_descriptor(&mut self, tx: &Tx<'_>) -> Result<(), PostError> {
         let (Some(state), Some(link), Some(nid)) =
             (self.slots.get(tx.tag.index), self.links.get_mut(tx.link), self.peers.nid(tx.peer))

@@ -15,7 +15,9 @@ use crate::machines::transfer::{Cause, Phase, Word};
 use crate::peers::{Peer, Wants};
 use crate::ports::Ports;
 use crate::shard::Driver;
-use crate::slots::{Flags, Role};
+use crate::slots::Flags;
+#[cfg(not(feature = "compact"))]
+use crate::slots::Role;
 
 impl<P: Ports> Driver<'_, P> {
     /// Starts a pull, or queues it behind those of its peer that are under way.
@@ -35,10 +37,13 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Starts the pull of a PUT that was just claimed, or queues it.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub(crate) fn pull_claimed(&mut self, now: Instant, tag: Tag, id: PeerId, link: LinkId) {
         if self.begin_pull(tag, id) {
+            #[cfg(not(feature = "compact"))]
             self.post_claimed(now, tag, id, link, Role::PutSink, &[]);
+            #[cfg(feature = "compact")]
+            self.post(now, tag, id, link, From::Claim(&[]));
             return;
         }
         // A queued pull must be visible to cancellations and to the sweep.
@@ -47,7 +52,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Takes one of the peer's pulls, if one is left and no other pull waits for it.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     fn begin_pull(&mut self, tag: Tag, id: PeerId) -> bool {
         // A pull may not overtake those that wait, even if there is room.
         let may = |peer: &Peer| peer.pulls < self.config.pulls && peer.pull_queue.is_empty();
@@ -59,7 +64,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Counts a pull among those that are under way.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     fn count_pull(&mut self, tag: Tag, id: PeerId) {
         if let Some(peer) = self.peers.get_mut(id) {
             peer.pulls = peer.pulls.saturating_add(1);

@@ -14,7 +14,7 @@ use crate::slots::Role;
 
 impl<P: Ports> Driver<'_, P> {
     /// Sends the transfer's message.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub(super) fn send_message(
         &mut self,
         now: Instant,
@@ -87,7 +87,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Handles a message that was no debt and has ended. A failed message becomes a debt first. A
     /// transfer that was cancelled meanwhile has already lost, and its descriptor is invalidated.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     fn message_ended(&mut self, now: Instant, tag: Tag, ended: Sent) {
         if ended != Sent::Ok && self.apply(now, tag, Event::Arm(Debts::MSG)) == Some(Effect::None) {
             self.on_sent(now, tag, ended);

@@ -130,6 +130,7 @@ impl<P: Ports> Driver<'_, P> {
     ) -> Result<Tag, Why> {
         // The usual transfer is compiled by itself, with its role as a constant.
         match self.role_of(request, peer, length) {
+            #[cfg(not(feature = "compact"))]
             Role::PutSource => self.submit_as(now, peer, request, length, Role::PutSource),
             role => self.submit_other(now, peer, request, length, role),
         }
@@ -147,7 +148,7 @@ impl<P: Ports> Driver<'_, P> {
         self.submit_as(now, peer, request, length, role)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     fn submit_as(
         &mut self,
         now: Instant,
@@ -182,6 +183,7 @@ impl<P: Ports> Driver<'_, P> {
         // it may wait (INV-9).
         self.slots.arm(tag.index, request.deadline);
         match link {
+            #[cfg(not(feature = "compact"))]
             Some(link) if role == Role::PutSource => {
                 self.post_claimed(now, tag, peer, link, role, request.header);
             }
@@ -242,7 +244,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Claims a slot for a transfer with `peer`, on `link` if that is known, and keeps the
     /// fragments.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub(crate) fn claim(
         &mut self,
         peer: PeerId,

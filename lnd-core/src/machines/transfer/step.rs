@@ -87,7 +87,7 @@ pub const fn step(word: Word, event: Event) -> Step {
 
 /// The same, compiled into its caller: for the few places where every transfer passes, and where
 /// the event is a constant.
-#[inline(always)]
+#[cfg_attr(not(feature = "compact"), inline(always))]
 pub(crate) const fn step_here(word: Word, event: Event) -> Step {
     match word.phase() {
         Phase::Free | Phase::Done => unchanged(word, Effect::Late),
@@ -97,7 +97,7 @@ pub(crate) const fn step_here(word: Word, event: Event) -> Step {
 }
 
 /// `Queued` owes `CPU` and nothing else.
-#[inline(always)]
+#[cfg_attr(not(feature = "compact"), inline(always))]
 const fn step_queued(word: Word, event: Event) -> Step {
     match event {
         Event::Arm(_) if word.invalidating() => unchanged(word, Effect::TooLate),
@@ -116,7 +116,7 @@ const fn step_queued(word: Word, event: Event) -> Step {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(feature = "compact"), inline(always))]
 const fn step_live(word: Word, event: Event) -> Step {
     match event {
         Event::Arm(_) | Event::Withdraw(..) | Event::PayCpu if !word.owes(Debts::CPU) => {

@@ -233,6 +233,7 @@ impl Word {
     }
 
     /// Whether every debt was settled OK and nothing was given up.
+    #[cfg(not(feature = "compact"))]
     pub(crate) const fn ended_well(self) -> bool {
         let phase = (Phase::Done as u32) << PHASE_SHIFT;
         self.0 & (PHASE_MASK << PHASE_SHIFT | LOST | INVALIDATING) == phase

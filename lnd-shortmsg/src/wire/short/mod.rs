@@ -8,5 +8,7 @@ mod decode;
 mod encode;
 
 pub(crate) use decode::{decode, decode_inline, Inline};
+#[cfg(not(feature = "compact"))]
+pub(crate) use encode::PutReq;
 pub(super) use encode::{encode, encoded_len, fill};
-pub(crate) use encode::{encode_inline, inline_len, is_short, PutReq};
+pub(crate) use encode::{encode_inline, inline_len, is_short};
