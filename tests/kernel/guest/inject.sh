@@ -2,7 +2,8 @@
 # Loop: each call that may fail in the module's start, in decisions on requests and in the work that
 # brings memory fails once, in turn; the module ends in each way that it may. Nothing leaks, unload
 # ends, and each exit path of the list in ffi/kernel/host/faults.h was taken. The command line says
-# how many links; lose=… is a seeded defect. shellcheck shell=sh disable=SC2317 # called by until_so
+# how many links; lose=… is a seeded defect.
+# shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 
 links=$(word links 1)
