@@ -6,7 +6,7 @@ mod pair;
 
 use lnd_core::prelude::*;
 
-use pair::{World, MS};
+use pair::{nid, World, LINK, MS};
 
 /// What a host does that receives everything at once, at the start of its memory.
 fn receive<P: Ports>(arrival: Arrival<'_, '_, '_, P>) -> bool {
@@ -117,4 +117,49 @@ fn what_waits_stays_in_order_and_is_offered_when_there_is_room() {
         receive(arrival)
     });
     assert_eq!((waits, lengths), (false, vec![3, 4]));
+}
+
+#[test]
+fn a_report_that_nothing_has_fetched_is_due_now() {
+    let mut w = World::new(4, |_| ());
+    let deadline = w.now.after(MS);
+    w.put(1, deadline);
+    let _ = w.nodes[0].on_time(deadline);
+    assert!(!w.nodes[0].nothing_to_report());
+    assert_eq!(w.nodes[0].wake_up_at(deadline), Some(deadline));
+    assert!(w.nodes[0].next_report(deadline).is_some());
+    assert!(w.nodes[0].wake_up_at(deadline) > Some(deadline));
+}
+
+#[test]
+fn what_is_too_long_is_not_kept_and_what_is_for_another_node_does_not_wait() {
+    let mut w = World::new(4, |_| ());
+    let mut mail = Backlog::<64, 4>::default();
+    let from = Envelope {
+        from: nid(0),
+        to: nid(0),
+        from_incarnation: Incarnation::of_start(1, 0),
+        to_incarnation: Some(Incarnation::of_start(1, 1)),
+        session: 1,
+        sequence: 1,
+        credits: 0,
+        credits_of: 1,
+    };
+    let long = Message::Immediate { header: &[], payload: &[0; 65] };
+    assert!(mail.push(&from, &long).is_err());
+    let short = Message::Immediate { header: &[], payload: &[0; 64] };
+    assert!(mail.push(&from, &short).is_ok());
+    assert!(!mail.offer(w.now, LINK, &mut w.nodes[1], |_| panic!("a request")));
+    assert!(!mail.offer(w.now, LINK, &mut w.nodes[1], |_| panic!("it has stayed")));
+}
+
+#[test]
+fn only_a_list_of_one_is_single() {
+    let fragments = [Fragment::new(0, 8), Fragment::new(64, 8)];
+    let tag = Tag { index: 0, generation: 1 };
+    let motion = Motion::Stage { to: nid(1) };
+    let bd = |fragments| Bd { tag, motion, length: 8, fragments, list: None };
+    assert_eq!(bd(&fragments[1..]).single(), Some(fragments[1]));
+    assert_eq!(bd(&fragments[..]).single(), None);
+    assert_eq!(bd(&[]).single(), None);
 }

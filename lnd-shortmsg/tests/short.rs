@@ -7,7 +7,8 @@ mod common;
 
 use common::{envelope, samples, Rng, Sample};
 use lnd_core::id::{Nid, Tag};
-use lnd_core::message::{Envelope, Message, MAX_HEADER};
+use lnd_core::key::MAX_KEY;
+use lnd_core::message::{Envelope, Message, PullReady, MAX_HEADER};
 use lnd_shortmsg::dispatch::{transmit, transmit_inline, Receiver, Sender, TransmitError};
 use lnd_shortmsg::mailbox::{spsc, Line, MailboxGeometry, SendError};
 use lnd_shortmsg::wire::layout::{class, kind, short, MAX_FRAME};
@@ -437,5 +438,53 @@ fn what_cannot_be_gathered_is_not_sent() {
         let mut aside = [0; 250];
         let large = transmit_inline(&mut producer, &envelope(), &[], &mut aside, wire, |_| true);
         assert_eq!(large, Err(TransmitError::Send(SendError::TooLong)));
+    }
+}
+
+/// A PUT_REQ that is encoded straight into a slot is the same frame as one that is encoded aside,
+/// with the same limits.
+#[test]
+fn a_put_request_goes_straight_into_its_slot() {
+    let geometry = MailboxGeometry::new(2, 1024).unwrap();
+    let mut memory = vec![Line::ZERO; geometry.bytes_needed() / 64];
+    let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
+    let mut scratch = [0; 1024];
+    let source = Tag { index: 7, generation: 3 };
+    let stranger = Envelope { to_incarnation: None, ..envelope() };
+    let (key, header) = ([9; MAX_KEY + 1], [8; MAX_HEADER + 1]);
+    for wire in BOTH {
+        for length in [0, 1, MAX_KEY] {
+            let (header, key) = (&header[..MAX_HEADER], &key[..length]);
+            let message = Message::PutReq { header, source, length: 4096, key };
+            transmit(&mut producer, &envelope(), &message, wire).unwrap();
+            let sent = consumer.recv(&mut scratch).unwrap().unwrap();
+            assert_eq!(sent, frame_of(wire, &envelope(), &message));
+        }
+        for (to, header, key, error) in [
+            (stranger, &header[..1], &key[..1], EncodeError::NoIncarnation),
+            (envelope(), &header[..], &key[..1], EncodeError::HeaderTooLong),
+            (envelope(), &header[..1], &key[..], EncodeError::KeyTooLong),
+        ] {
+            let message = Message::PutReq { header, source, length: 4096, key };
+            let sent = transmit(&mut producer, &to, &message, wire);
+            assert_eq!(sent, Err(TransmitError::Encode(error)));
+            assert_eq!(consumer.recv(&mut scratch), Ok(None));
+        }
+        // So is a message that another way encodes.
+        let ready = PullReady { sink: source, source, length: 1, key: &key };
+        let ready = Message::PullReady(ready);
+        let sent = transmit(&mut producer, &envelope(), &ready, wire);
+        assert_eq!(sent, Err(TransmitError::Encode(EncodeError::KeyTooLong)));
+        let sent = transmit(&mut producer, &stranger, &Message::Noop, wire);
+        assert_eq!(sent, Err(TransmitError::Encode(EncodeError::NoIncarnation)));
+    }
+}
+
+#[test]
+fn a_frame_beyond_the_limit_is_not_received() {
+    for wire in BOTH {
+        let mut frame = sample_frame(wire, "immediate");
+        frame.resize(MAX_FRAME + 1, 0);
+        assert!(receive(wire, &frame).is_err());
     }
 }

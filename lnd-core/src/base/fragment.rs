@@ -119,5 +119,10 @@ mod tests {
         assert_eq!(total(&[Fragment::new(0, MAX_FRAGMENT + 1)]), Err(FragmentError::TooLong));
         assert_eq!(total(&[Fragment::new(u64::MAX, 1)]), Err(FragmentError::Wraps));
         assert_eq!(total(&[]), Ok(0));
+        // The rules are the same for each fragment of a longer list.
+        let second = |it| total(&[Fragment::new(0, 1), it]);
+        assert_eq!(second(Fragment::new(8, 2)), Ok(3));
+        assert_eq!(second(Fragment::new(0, 0)), Err(FragmentError::Empty));
+        assert_eq!(second(Fragment::new(u64::MAX, 1)), Err(FragmentError::Wraps));
     }
 }

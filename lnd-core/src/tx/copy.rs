@@ -54,3 +54,48 @@ pub(crate) fn scatter(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use core::cell::Cell;
+
+    use super::*;
+    use crate::host::LinearMemory;
+
+    const END: u64 = 8;
+
+    #[test]
+    fn fragments_are_gathered_in_their_order() {
+        let mut bytes = *b"abcdefgh";
+        let memory = LinearMemory::new(Cell::from_mut(&mut bytes[..]).as_slice_of_cells());
+        let mut into = [0; 4];
+        assert_eq!(gather(&memory, &[Fragment::new(2, 4)], &mut into), Ok(()));
+        assert_eq!(&into, b"cdef");
+        let two = [Fragment::new(6, 1), Fragment::new(0, 3)];
+        assert_eq!(gather(&memory, &two, &mut into), Ok(()));
+        assert_eq!(&into, b"gabc");
+        // More than there is room for, and what is no memory.
+        assert_eq!(gather(&memory, &[Fragment::new(0, 5)], &mut into), Err(BadAddress));
+        let beyond = [Fragment::new(0, 1), Fragment::new(END, 1)];
+        assert_eq!(gather(&memory, &beyond, &mut into), Err(BadAddress));
+    }
+
+    #[test]
+    fn a_payload_is_scattered_as_far_as_it_and_the_fragments_go() {
+        let mut bytes = [b'.'; END as usize];
+        let cells = Cell::from_mut(&mut bytes[..]).as_slice_of_cells();
+        let mut memory = LinearMemory::new(cells);
+        let mut now = |from: &[u8], fragments: &[Fragment]| {
+            let written = scatter(&mut memory, from, fragments);
+            (written, core::array::from_fn(|at| cells[at].replace(b'.')))
+        };
+        let one = [Fragment::new(1, 3)];
+        assert_eq!(now(b"ab", &one), (Ok(()), *b".ab....."));
+        assert_eq!(now(b"abcd", &one), (Ok(()), *b".abc...."));
+        assert_eq!(now(b"", &one), (Ok(()), *b"........"));
+        let two = [Fragment::new(4, 2), Fragment::new(0, 3)];
+        assert_eq!(now(b"abc", &two), (Ok(()), *b"c...ab.."));
+        let beyond = [Fragment::new(0, 1), Fragment::new(END, 1)];
+        assert_eq!(now(b"ab", &beyond), (Err(BadAddress), *b"a......."));
+    }
+}
