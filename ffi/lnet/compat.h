@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What differs between LNet 2.15, 2.16 and later, in one place. ffi/lnet/checks looks into a tree
+ * and prints the LND_HAVE_* that hold there; the contract's own headers have the latest forms.
+ *
+ * LND_RECV_SINK is lnd_recv()'s sink as parameters, and LND_RECV_ITER(to) declares an iov_iter
+ * pointer for it, as the first line of the body.
+ */
+#ifndef LND_LNET_COMPAT_H
+#define LND_LNET_COMPAT_H
+
+#include <linux/uio.h>
+
+#ifndef ITER_SOURCE
+#define ITER_SOURCE WRITE
+#define ITER_DEST READ
+#endif
+
+#ifdef LND_HAVE_RECV_ITER
+#define LND_RECV_SINK struct iov_iter *lnd_sink
+#define LND_RECV_ITER(name) struct iov_iter *name = lnd_sink
+#else
+#define LND_RECV_SINK unsigned int lnd_niov, struct bio_vec *lnd_kiov, unsigned int lnd_offset, \
+	unsigned int lnd_mlen
+#define LND_RECV_ITER(name) \
+	struct iov_iter lnd_iter, *name = lnd_recv_iter(&lnd_iter, lnd_niov, lnd_kiov, lnd_offset, \
+							lnd_mlen)
+static inline struct iov_iter *lnd_recv_iter(struct iov_iter *iter, unsigned int niov,
+					     struct bio_vec *kiov, unsigned int offset,
+					     unsigned int mlen)
+{
+	iov_iter_bvec(iter, ITER_DEST, kiov, niov, offset + mlen);
+	iov_iter_advance(iter, offset);
+	return iter;
+}
+#endif
+
+/* lnet_notify() took 8-byte NIDs at first. */
+#ifdef LND_HAVE_NOTIFY_NID
+#define LND_NOTIFY(ni, nid, alive, reset, when) lnet_notify(ni, nid, alive, reset, when)
+#else
+#define LND_NOTIFY(ni, nid, alive, reset, when) \
+	lnet_notify(ni, lnet_nid_to_nid4(nid), alive, reset, when)
+#endif
+
+#ifdef LND_HAVE_LIBCFS_SETUP
+#define LND_LIBCFS_SETUP() libcfs_setup()
+#else
+#define LND_LIBCFS_SETUP() 0
+#endif
+
+/* lnd_nl_get() does not exist in 2.15, and has another parameter after 2.16. */
+#ifdef LND_HAVE_NL_EXPORT
+#define LND_NL_GET_PARAMETERS int cmd, struct sk_buff *msg, int type, void *data, bool export_backup
+#else
+#define LND_NL_GET_PARAMETERS int cmd, struct sk_buff *msg, int type, void *data
+#endif
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * An upper layer that speaks LNet's contract with LNDs and checks the LND.
+ *
+ * An operation is one PUT or GET from an NI to a NID, with its memory at both ends: what LNet finds
+ * by portals and match bits is found by the operation's number, which headers carry. A message is
+ * what the LND is given; it outlives its case, so that what the LND does late is still seen.
+ */
+#ifndef LNET_STUB_H
+#define LNET_STUB_H
+
+#include <linux/lnet/lib-lnet.h>
+#include <linux/list.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+/* Violations: the name of each is printed, and counted. */
+#define STUB_VIOLATIONS(X) \
+	X(FINALIZED_TWICE) X(FINALIZED_NEVER) X(FINALIZED_EARLY) X(FINALIZED_REFUSED) \
+	X(FINALIZED_UNKNOWN) X(FINALIZED_IN_INTERRUPT) X(FINALIZED_ATOMIC) \
+	X(HEALTH_STATUS) X(STATUS_ERROR) X(STATUS_OK) \
+	X(DATA_SHORT) X(DATA_WRONG) X(DATA_BEYOND) X(WRITTEN_LATE) X(LOST) \
+	X(PARSED_TWICE) X(PARSED_REFUSED) X(PARSE_CONTEXT) X(HEADER_WRONG) X(KIOV_CHANGED) \
+	X(REPLY_LENGTH) X(REPLY_ROUTED) X(SIMULATION_IGNORED) \
+	X(CREDITS_LOST) X(SEND_BLOCKS) X(EAGER_FAILED) \
+	X(NI_START) X(NI_NID) X(NI_CREDITS) X(NI_RESIDUE) X(SHUTDOWN_LEFT) X(AFTER_SHUTDOWN)
+
+#define STUB_NAME(name) STUB_##name,
+enum stub_violation { STUB_VIOLATIONS(STUB_NAME) STUB_VIOLATION_COUNT };
+
+#define STUB_NIS 2
+/* A sink of a PUT has room for more than what comes. */
+#define STUB_SLACK 16
+
+/* What the target of an operation does with it. */
+enum stub_verdict {
+	STUB_TAKE,
+	STUB_NO_MATCH,		/* lnd_recv() without a message */
+	STUB_REFUSE,		/* lnet_parse() fails */
+	STUB_DELAY,		/* lnd_recv() after lnet_parse() has returned */
+	STUB_EAGER,		/* the same after lnd_eager_recv() */
+	STUB_DISCARD,		/* delayed, and then lnd_recv() without a message */
+};
+
+enum stub_role {
+	STUB_SEND_PUT,
+	STUB_SEND_GET,
+	STUB_SEND_REPLY,
+	STUB_SEND_ACK,
+	STUB_SEND_ROUTED,
+	STUB_RECV_PUT,
+	STUB_RECV_REPLY,
+	STUB_RECV_ROUTED,
+	STUB_RECV_GET,		/* lnd_recv() of a GET that the LND answers by itself */
+	STUB_MADE_REPLY,	/* lnet_create_reply_msg() */
+};
+
+enum stub_state {
+	STUB_QUEUED,		/* waits for a credit */
+	STUB_GIVEN,		/* the LND is being called */
+	STUB_ACCEPTED,
+	STUB_REFUSED,		/* by the LND; or given up before it had it */
+	STUB_FINAL,
+};
+
+/* Pages lent to the LND, and what is in them. */
+struct stub_memory {
+	struct lnet_libmd md;
+	unsigned int length, offset;	/* of the payload */
+	bool poisoned;
+	u32 seed;
+};
+
+struct stub_ni {
+	struct lnet_ni ni;
+	struct lnet_net net;
+	struct list_head all;
+	bool up, closing;
+	int in_flight, credits;
+	struct task_struct *pumpers[4];	/* threads that give messages of the queue to the LND */
+	struct list_head queue;		/* messages that wait for a credit */
+	int sending;			/* calls of lnd_send() that have not returned */
+};
+
+struct stub_op {
+	struct list_head link;
+	u64 id;
+	bool get, ack, router;
+	unsigned int length;		/* of the PUT, or of the GET's sink */
+	unsigned int taken;		/* what the target takes or has */
+	enum stub_verdict verdict;
+	bool simulate, simulated, may_fail;
+	struct stub_ni *from, *to;
+	struct lnet_nid target;
+	struct stub_memory *source, *sink, *bounce;
+	int sent_status;
+	/* Under the stub's lock: messages that have not ended, and what has been. */
+	int open, sent, parsed[LNET_MSG_HELLO], received, discarded;
+	bool refused, failed, reply_made;
+	struct lnet_hdr headers[LNET_MSG_HELLO];	/* as they were sent */
+	struct lnet_nid hops[LNET_MSG_HELLO];
+	void (*then)(struct stub_op *op);	/* called by lnet_finalize() of what was sent */
+};
+
+struct stub_msg {
+	struct lnet_msg msg;
+	struct list_head all;
+	struct stub_op *op;
+	enum stub_role role;
+	enum stub_state state;
+	struct stub_ni *ni;
+	struct stub_memory *memory;
+	int finals, status;
+	bool reported, credit, simulated, length_set;
+	unsigned int length;
+	enum lnet_msg_hstatus simulated_as;
+	struct bio_vec *kiov;		/* as it was lent */
+	struct work_struct work;	/* its end, if it was told in a bad context */
+};
+
+struct stub_delayed {
+	struct list_head link;
+	struct stub_msg *msg;
+	struct stub_ni *ni;
+	void *private;
+	unsigned int rlen;
+};
+
+struct stub {
+	const struct lnet_lnd *lnd;
+	spinlock_t lock;		/* of all that follows, and of messages' states */
+	struct stub_ni *nis[STUB_NIS];
+	struct xarray ops;
+	struct xarray msgs;
+	struct list_head all_msgs, all_nis, all_ops, old_ops, delayed;
+	wait_queue_head_t changed;
+	struct workqueue_struct *work;
+	u64 next_id;
+	unsigned int seen[STUB_VIOLATION_COUNT];
+	unsigned int eager_calls, notified;
+	enum lnet_msg_hstatus simulate_as;
+	const char *case_name;
+	bool stopping;			/* an NI goes: errors are no surprise */
+	bool credits;			/* what ends never, ends so for want of credits */
+};
+
+extern struct stub stub;
+extern unsigned int stub_limit_ms;
+extern char *stub_interfaces[STUB_NIS];
+extern char *stub_bad;
+
+/* check.c */
+void stub_violation(enum stub_violation which, const char *format, ...) __printf(2, 3);
+const char *stub_violation_name(enum stub_violation which);
+bool stub_check_context(void);
+struct stub_memory *stub_memory_new(unsigned int length, unsigned int offset, unsigned int fragment,
+				    u32 seed, bool source);
+void stub_memory_free(struct stub_memory *memory);
+void stub_memory_poison(struct stub_memory *memory);
+void stub_memory_verify(struct stub_memory *sink, u32 seed, unsigned int length, const char *who);
+void stub_memory_watch(struct stub_memory *memory, const char *who);
+
+/* op.c */
+struct stub_op *stub_op_new(struct stub_ni *from, struct stub_ni *to, bool get,
+			    unsigned int length);
+bool stub_op_memory(struct stub_op *op, unsigned int offset, unsigned int fragment);
+void stub_op_start(struct stub_op *op);
+bool stub_op_done(struct stub_op *op);
+bool stub_op_wait(struct stub_op *op);
+void stub_ops_forget(void);
+
+/* msg.c */
+struct stub_msg *stub_msg_new(struct stub_op *op, enum stub_role role, struct stub_ni *ni,
+			      struct stub_memory *memory, unsigned int length);
+void stub_msg_header(struct stub_msg *msg, u32 type, const struct lnet_nid *to);
+void stub_msg_post(struct stub_msg *msg);
+void stub_msg_recv(struct stub_ni *ni, void *private, struct stub_msg *msg, int delayed,
+		   unsigned int wanted, unsigned int rlen);
+void stub_msg_gone(struct stub_msg *msg);
+void stub_ni_pump(struct stub_ni *ni);
+void stub_msgs_forget(void);
+
+/* parse.c */
+void stub_delayed_release(struct stub_ni *ni, bool discard);
+unsigned int stub_delayed_count(void);
+
+/* ni.c */
+int stub_ni_start(unsigned int index, const char *interface);
+void stub_ni_stop(unsigned int index);
+void stub_nis_forget(void);
+unsigned long stub_limit(void);
+
+static inline struct stub_ni *stub_ni_of(struct lnet_ni *ni)
+{
+	return container_of(ni, struct stub_ni, ni);
+}
+
+/* util.c */
+bool stub_util_init(void);
+void stub_util_exit(void);
+
+/* cases.c, more.c */
+struct stub_case {
+	const char *name;
+	/* Why the case does not apply, or NULL. */
+	const char *(*run)(void);
+	bool starts_by_itself;
+};
+
+extern const struct stub_case stub_cases[], stub_more_cases[];
+
+#endif
