@@ -79,6 +79,25 @@ static int lnd_host_create(struct lnd_host_node *node)
 	return lnd_error_errno(error);
 }
 
+/*
+ * Waits until the node's thread has brought its links up, for a short time: a link whose cable is
+ * pulled stays down. A node that is announced before would refuse what its peers send at once.
+ */
+static void lnd_host_await_links(const struct lnd_host_node *node)
+{
+	unsigned int tries = 500;
+	u32 link = 0, state;
+
+	while (link < node->fabric->links && tries) {
+		if (!lnd_link_state_get(node->ni, link, &state) && state == LND_LINK_UP) {
+			link++;
+			continue;
+		}
+		usleep_range(500, 1000);
+		tries--;
+	}
+}
+
 static int lnd_host_run(struct lnd_host_node *node)
 {
 	struct task_struct *thread;
@@ -98,6 +117,7 @@ static int lnd_host_run(struct lnd_host_node *node)
 		return PTR_ERR(thread);
 	node->thread = thread;
 	wake_up_process(thread);
+	lnd_host_await_links(node);
 	error = lnd_host_fault(LND_HOST_AT_ANNOUNCE) ? LND_E_BUSY :
 		lnd_soft_announce(node->soft_node, &ring);
 	lnd_host_ring(node->fabric, ring);

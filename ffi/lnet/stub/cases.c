@@ -52,7 +52,7 @@ static void stub_fragments(bool get)
 	}
 }
 
-static bool stub_one(bool get, unsigned int length, unsigned int taken, enum stub_verdict verdict,
+static bool stub_one(bool get, unsigned int length, unsigned int taken, enum stub_decision decision,
 		     bool may_fail)
 {
 	struct stub_op *op = stub_op_new(FROM, TO, get, length);
@@ -60,7 +60,7 @@ static bool stub_one(bool get, unsigned int length, unsigned int taken, enum stu
 	if (!op)
 		return false;
 	op->taken = taken;
-	op->verdict = verdict;
+	op->decision = decision;
 	op->may_fail = may_fail;
 	stub_op_start(op);
 	return stub_op_wait(op);
@@ -170,7 +170,7 @@ static const char *get_router(void)
 }
 
 /* Delayed and then received or discarded, from another thread than lnet_parse() was called in. */
-static void stub_late(enum stub_verdict verdict)
+static void stub_late(enum stub_decision decision)
 {
 	static const unsigned int lengths[] = { 0, 100, 70000 };
 	struct stub_op *ops[ARRAY_SIZE(lengths)];
@@ -180,7 +180,7 @@ static void stub_late(enum stub_verdict verdict)
 		ops[i] = stub_op_new(FROM, TO, false, lengths[i]);
 		if (!ops[i])
 			return;
-		ops[i]->verdict = verdict;
+		ops[i]->decision = decision;
 		stub_op_start(ops[i]);
 		if (!wait_event_timeout(stub.changed, stub_delayed_count() || ops[i]->failed,
 					stub_limit()))

@@ -6,6 +6,8 @@
 
 #include "stub.h"
 
+struct stub stub;
+
 #define STUB_STRING(name) #name,
 static const char * const stub_names[] = { STUB_VIOLATIONS(STUB_STRING) };
 

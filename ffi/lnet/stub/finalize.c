@@ -40,7 +40,7 @@ static void stub_check_received(struct stub_msg *msg)
 	if (msg->role == STUB_RECV_ROUTED)
 		length = op->length;
 	if (msg->role == STUB_MADE_REPLY) {
-		if (op->verdict == STUB_NO_MATCH) {
+		if (op->decision == STUB_NO_MATCH) {
 			stub_violation(STUB_STATUS_OK, "the REPLY without data ends well");
 			return;
 		}

@@ -11,7 +11,7 @@
 #define STUB_BATCHES 4
 #define STUB_BATCH_MOST 64
 
-static void stub_credits(enum stub_verdict verdict)
+static void stub_credits(enum stub_decision decision)
 {
 	struct stub_op *ops[STUB_BATCH_MOST];
 	unsigned int batch, i, size = min(FROM->credits, STUB_BATCH_MOST);
@@ -22,11 +22,11 @@ static void stub_credits(enum stub_verdict verdict)
 			ops[i] = stub_op_new(FROM, TO, false, 200);
 			if (!ops[i])
 				return;
-			ops[i]->verdict = verdict;
-			ops[i]->may_fail = verdict == STUB_REFUSE;
+			ops[i]->decision = decision;
+			ops[i]->may_fail = decision == STUB_REFUSE;
 			stub_op_start(ops[i]);
 		}
-		if (verdict >= STUB_DELAY)
+		if (decision >= STUB_DELAY)
 			wait_event_timeout(stub.changed, stub_delayed_count() == size,
 					   msecs_to_jiffies(stub_limit_ms / 2));
 		stub_delayed_release(NULL, false);
@@ -78,7 +78,7 @@ static const char *send_prompt(void)
 		ops[i] = stub_op_new(FROM, TO, false, 200);
 		if (!ops[i])
 			return NULL;
-		ops[i]->verdict = STUB_DELAY;
+		ops[i]->decision = STUB_DELAY;
 		stub_op_start(ops[i]);
 	}
 	for (i = 0; i < size; i++) {
@@ -128,7 +128,7 @@ static const char *reentry_finalize(void)
 static const char *traffic_mixed(void)
 {
 	static const unsigned int lengths[] = { 1, 300, 4096, 9000, 33000 };
-	static const enum stub_verdict verdicts[] = {
+	static const enum stub_decision decisions[] = {
 		STUB_TAKE, STUB_TAKE, STUB_NO_MATCH, STUB_DELAY, STUB_TAKE, STUB_TAKE, STUB_EAGER,
 	};
 	struct stub_op *ops[140];
@@ -140,8 +140,8 @@ static const char *traffic_mixed(void)
 		if (!ops[i])
 			return NULL;
 		if (!ops[i]->get) {
-			ops[i]->verdict = verdicts[i % ARRAY_SIZE(verdicts)];
-			ops[i]->ack = ops[i]->verdict == STUB_TAKE && i % 4 == 0;
+			ops[i]->decision = decisions[i % ARRAY_SIZE(decisions)];
+			ops[i]->ack = ops[i]->decision == STUB_TAKE && i % 4 == 0;
 		}
 		stub_op_start(ops[i]);
 		if (i % 16 == 15)
@@ -280,7 +280,7 @@ static const char *shutdown_busy(void)
 		if (!op)
 			return NULL;
 		op->may_fail = true;
-		op->verdict = !op->get && i % 8 > 4 ? STUB_DELAY : STUB_TAKE;
+		op->decision = !op->get && i % 8 > 4 ? STUB_DELAY : STUB_TAKE;
 		stub_op_start(op);
 	}
 	stub_ni_stop(0);
@@ -299,7 +299,7 @@ static const char *shutdown_held(void)
 		if (!op)
 			return NULL;
 		op->may_fail = true;
-		op->verdict = op->get ? STUB_TAKE : STUB_DELAY;
+		op->decision = op->get ? STUB_TAKE : STUB_DELAY;
 		stub_op_start(op);
 	}
 	wait_event_timeout(stub.changed, stub_delayed_count(), stub_limit());

@@ -73,7 +73,7 @@ static bool stub_op_arrived(struct stub_op *op)
 {
 	int type = op->get ? LNET_MSG_GET : LNET_MSG_PUT;
 
-	switch (op->verdict) {
+	switch (op->decision) {
 	case STUB_NO_MATCH:
 	case STUB_REFUSE:
 		return op->parsed[type];

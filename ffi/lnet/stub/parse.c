@@ -57,7 +57,7 @@ static int stub_parse_delay(struct stub_ni *ni, struct stub_msg *msg, void *priv
 		return -ENOMEM;
 	}
 	msg->msg.msg_private = private;
-	if (msg->op->verdict == STUB_EAGER && stub.lnd->lnd_eager_recv) {
+	if (msg->op->decision == STUB_EAGER && stub.lnd->lnd_eager_recv) {
 		rc = stub.lnd->lnd_eager_recv(&ni->ni, private, &msg->msg, &private);
 		stub.eager_calls++;
 	}
@@ -92,9 +92,9 @@ static int stub_parse_put(struct stub_ni *ni, struct stub_op *op, void *private,
 	bool routed = op->router && op->parsed[LNET_MSG_PUT] == 1;
 	struct stub_msg *msg;
 
-	if (op->verdict == STUB_REFUSE)
+	if (op->decision == STUB_REFUSE)
 		return -EPROTO;
-	if (op->verdict == STUB_NO_MATCH) {
+	if (op->decision == STUB_NO_MATCH) {
 		stub_msg_recv(ni, private, NULL, 0, 0, rlen);
 		return 0;
 	}
@@ -106,7 +106,7 @@ static int stub_parse_put(struct stub_ni *ni, struct stub_op *op, void *private,
 	msg->msg.msg_hdr = op->headers[LNET_MSG_PUT];
 	msg->msg.msg_len = rlen;
 	msg->msg.msg_routing = routed;
-	if (op->verdict != STUB_TAKE)
+	if (op->decision != STUB_TAKE)
 		return stub_parse_delay(ni, msg, private, rlen);
 	stub_msg_recv(ni, private, msg, 0, routed ? rlen : op->taken, rlen);
 	return 0;
@@ -116,9 +116,9 @@ static int stub_parse_get(struct stub_ni *ni, struct stub_op *op, void *private,
 {
 	struct stub_msg *msg;
 
-	if (op->verdict == STUB_REFUSE)
+	if (op->decision == STUB_REFUSE)
 		return -EPROTO;
-	if (op->verdict == STUB_NO_MATCH) {
+	if (op->decision == STUB_NO_MATCH) {
 		stub_msg_recv(ni, private, NULL, 0, 0, 0);
 		return 0;
 	}
@@ -211,7 +211,7 @@ void stub_delayed_release(struct stub_ni *ni, bool discard)
 	spin_unlock_irq(&stub.lock);
 	list_for_each_entry_safe(delayed, next, &ready, link) {
 		op = delayed->msg->op;
-		if (discard || op->verdict == STUB_DISCARD) {
+		if (discard || op->decision == STUB_DISCARD) {
 			stub_msg_recv(delayed->ni, delayed->private, NULL, 1, 0, delayed->rlen);
 			op->discarded++;
 			stub_msg_gone(delayed->msg);

@@ -34,7 +34,7 @@ enum stub_violation { STUB_VIOLATIONS(STUB_NAME) STUB_VIOLATION_COUNT };
 #define STUB_SLACK 16
 
 /* What the target of an operation does with it. */
-enum stub_verdict {
+enum stub_decision {
 	STUB_TAKE,
 	STUB_NO_MATCH,		/* lnd_recv() without a message */
 	STUB_REFUSE,		/* lnet_parse() fails */
@@ -89,7 +89,7 @@ struct stub_op {
 	bool get, ack, router;
 	unsigned int length;		/* of the PUT, or of the GET's sink */
 	unsigned int taken;		/* what the target takes or has */
-	enum stub_verdict verdict;
+	enum stub_decision decision;
 	bool simulate, simulated, may_fail;
 	struct stub_ni *from, *to;
 	struct lnet_nid target;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# The conformance suite on an LND. Words of the command line: lnd (the module), args (its parameters,
-# by commas), interfaces, bad; seeds=yes: afterwards each seeded violation of the reference LND.
+# The conformance suite on an LND. Words of the command line: lnd (the module), args (its
+# parameters, by commas), interfaces, bad; seeds=yes: afterwards each seeded violation of the
+# reference LND.
 # shellcheck shell=sh
 . ./lib.sh
 

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* The beginning of a transfer: mapped, and given to the library; or it waits for room. */
+#include "lnet.h"
+
+/* LNet's header as it is on the wire; its length says with which kind of NIDs. */
+static u32 lnd_lnet_header(const struct lnet_msg *msg, void *header)
+{
+	const struct lnet_hdr *hdr = &msg->msg_hdr;
+
+	BUILD_BUG_ON(sizeof(struct lnet_hdr_nid16) > LND_MAX_HEADER);
+	BUILD_BUG_ON(sizeof(struct lnet_hdr_nid16) == sizeof(struct lnet_hdr_nid4));
+	if (nid_is_nid4(&hdr->dest_nid) && nid_is_nid4(&hdr->src_nid)) {
+		lnet_hdr_to_nid4(hdr, header);
+		return sizeof(struct lnet_hdr_nid4);
+	}
+	lnet_hdr_to_nid16(hdr, header);
+	return sizeof(struct lnet_hdr_nid16);
+}
+
+static enum lnd_error lnd_lnet_submit(struct lnd_lnet_message *message)
+{
+	u8 header[LND_MAX_HEADER];
+	struct lnd_send_request request = {
+		.size = sizeof(request),
+		.kind = message->kind,
+		.nid = message->nid,
+		.link = LND_ANY_LINK,
+		/* Whether a GET is optimised is decided here, for LNet must know it before. */
+		.routed = message->kind == LND_GET && !message->reply,
+		.header = header,
+		.header_len = lnd_lnet_header(message->msg, header),
+		.frags = message->map.frags,
+		.nfrags = message->map.nfrags,
+		.deadline = message->deadline,
+		.user = (uintptr_t)message,
+	};
+
+	return lnd_submit(message->node->ni, &request, ktime_get_ns(), NULL, NULL);
+}
+
+/* Receives into, or answers from, the pages of a request. */
+static enum lnd_error lnd_lnet_decide(struct lnd_lnet_message *message)
+{
+	struct lnd_decision decision = {
+		.size = sizeof(decision),
+		.frags = message->map.frags,
+		.nfrags = message->map.nfrags,
+		.len = message->payload.length,
+		.deadline = message->deadline,
+		.user = (uintptr_t)message,
+	};
+	struct lnd_ni *ni = message->node->ni;
+	struct lnd_request request = message->request;
+	enum lnd_error error;
+
+	if (message->kind == LND_REQUEST_GET)
+		error = lnd_reply(ni, request, &decision, ktime_get_ns(), NULL);
+	else
+		error = lnd_recv(ni, request, &decision, ktime_get_ns(), NULL, NULL);
+	if (error == LND_E_GONE || error == LND_E_STALE)
+		lnd_lnet_count(message->node->upper, LND_LNET_TAKEN_BACK);
+	return error;
+}
+
+/* Maps and submits a message, or decides on a request. LND_E_NO_SLOTS: there is no room now. */
+static enum lnd_error lnd_lnet_begin(struct lnd_lnet_message *message)
+{
+	bool written = message->way == LND_LNET_CAME ? message->kind != LND_REQUEST_GET :
+						       message->kind == LND_GET;
+
+	if (message->payload.length && !message->map.mapped &&
+	    lnd_host_map(&message->node->window, &message->map, &message->payload, written,
+			 LND_HOST_NO_WAIT))
+		return LND_E_NO_SLOTS;
+	return message->way == LND_LNET_CAME ? lnd_lnet_decide(message) : lnd_lnet_submit(message);
+}
+
+/**
+ * lnd_lnet_try() - Gives a message to the library, or lets it wait for room.
+ * @message: in a list of its node.
+ *
+ * LNet does not try again, so a message that it may not refuse waits here.
+ *
+ * Context: thread, with nothing held. Does not wait.
+ */
+void lnd_lnet_try(struct lnd_lnet_message *message)
+{
+	struct lnd_host_upper *upper = message->node->upper;
+	enum lnet_msg_hstatus health;
+	enum lnd_error error;
+	int status;
+
+	/* Entered first: the report may come, and free the message, before this returns. */
+	lnd_lnet_enter(message, &upper->messages);
+	error = lnd_lnet_begin(message);
+	if (!error)
+		return;
+	if ((error == LND_E_NO_SLOTS || error == LND_E_NO_LISTS || error == LND_E_WAIT) &&
+	    message->deadline > ktime_get_ns()) {
+		bool first = !message->waits;
+
+		message->waits = true;
+		lnd_lnet_enter(message, &upper->waiting);
+		/* From here on the node's thread may end it. */
+		if (first) {
+			lnd_lnet_count(upper, LND_LNET_WAITED);
+			lnd_host_node_wake(upper->node);
+		}
+		return;
+	}
+	lnd_lnet_refused(error, &status, &health);
+	lnd_lnet_end(message, status, health, 0);
+}
+
+/**
+ * lnd_lnet_retry() - Tries the messages that wait for room; the node has reported since, perhaps.
+ * @upper: the node's.
+ * @now: the time.
+ *
+ * Context: the node's thread.
+ * Return: when to call again, if nothing is reported before.
+ */
+u64 lnd_lnet_retry(struct lnd_host_upper *upper, u64 now)
+{
+	struct lnd_lnet_message *message;
+	LIST_HEAD(waiting);
+	bool any;
+
+	spin_lock(&upper->lock);
+	list_splice_init(&upper->waiting, &waiting);
+	spin_unlock(&upper->lock);
+	/* In their order; each goes to the end of its next list. */
+	while ((message = list_first_entry_or_null(&waiting, struct lnd_lnet_message, list)))
+		lnd_lnet_try(message);
+	spin_lock(&upper->lock);
+	any = !list_empty(&upper->waiting);
+	spin_unlock(&upper->lock);
+	return any ? now + 10 * NSEC_PER_MSEC : LND_NEVER;
+}

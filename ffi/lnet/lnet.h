@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * LNet's driver over the fabric of software engines: the upper layer of lnd_lnet.ko.
+ *
+ *   module.c    what LNet registers, and what the host calls
+ *   ni.c        interfaces: started and stopped by LNet
+ *   tx.c        lnd_send: LNet's messages to peers
+ *   rx.c        peers' requests to lnet_parse(), and lnd_recv
+ *   begin.c     the beginning of a transfer, or its wait for room
+ *   loopback.c  messages of an interface to itself
+ *   message.c   one message, from LNet's call to its one end
+ *   view.c      files
+ *
+ * An interface of LNet is a node of the host: "loop0" is node 0 of the fabric "loop", "ivshmem2" is
+ * node 2 of the region that machines share. The address in its NID is one more than its number.
+ *
+ * A message is finalized once, in the node's thread or in lnd_recv(), after its pages have been
+ * unmapped. The node's thread never waits for memory: each request has all of its own before it is
+ * taken out of its mailbox (LU-19797).
+ */
+#ifndef LND_LNET_H
+#define LND_LNET_H
+
+#include <linux/lnet/lib-lnet.h>
+#include <linux/refcount.h>
+
+#include "compat.h"
+#include "lnd_host.h"
+#include "upper.h"
+
+/* The library's classes of health are LNet's, number for number. */
+static_assert((int)LND_HEALTH_OK == LNET_MSG_STATUS_OK);
+static_assert((int)LND_HEALTH_NETWORK_TIMEOUT == LNET_MSG_STATUS_NETWORK_TIMEOUT);
+
+enum lnd_lnet_way {
+	LND_LNET_SENT,	/* lnd_send() */
+	LND_LNET_CAME,	/* a peer's request */
+	LND_LNET_LOOPED,	/* to ourselves */
+};
+
+struct lnd_lnet_message {
+	struct list_head list;	/* one of upper's, under upper->lock */
+	refcount_t holders;
+	struct lnd_host_node *node;
+	enum lnd_lnet_way way;
+	u32 kind;	/* enum lnd_kind, or enum lnd_request_kind of a peer's request */
+	u64 nid;	/* the library's number of the peer */
+	u64 begun;
+	u64 deadline;
+	struct lnet_msg *msg;	/* to be finalized; NULL: the payload is dropped */
+	struct lnet_msg *reply;	/* of an optimised GET, finalized with it */
+	struct lnd_host_payload payload;
+	unsigned int room;	/* vectors allocated */
+	struct lnd_host_map map;
+	u32 asked;	/* bytes that were offered, or are wanted */
+	/* A peer's request: */
+	struct lnd_request request;
+	const void *frame;	/* a short payload in its frame, while lnet_parse() runs */
+	void *copy;	/* room for it afterwards */
+	struct task_struct *parser;	/* the thread that runs lnet_parse() */
+	struct completion parsed;
+	bool decided;	/* lnd_recv() was called */
+	bool consumed;	/* the library has ended the request, whose payload is in copy */
+	bool waits;	/* a decision that waits for room */
+};
+
+struct lnd_host_upper {
+	struct lnd_host_node *node;
+	struct lnet_ni *ni;	/* NULL: LNet does not use this node */
+	spinlock_t lock;	/* protects the lists */
+	struct list_head messages;	/* the library reports their end */
+	struct list_head undecided;	/* LNet has them, and calls lnd_recv() for each */
+	struct list_head waiting;	/* accepted from LNet; the library has no room yet */
+	struct list_head looped;	/* for loop */
+	struct work_struct loop;
+	struct lnd_lnet_message *spare;	/* for the next request of a peer */
+	struct delayed_work supply;	/* makes the next one */
+	u32 links_down;
+	atomic_long_t counts[8];
+};
+
+enum lnd_lnet_count {
+	LND_LNET_SENDS,
+	LND_LNET_RECEIVES,
+	LND_LNET_OPTIMISED,	/* GETs without a REPLY of their own */
+	LND_LNET_DELAYED,	/* requests that lnet_parse() did not decide */
+	LND_LNET_WAITED,	/* messages that waited for room in the library */
+	LND_LNET_LOOPS,
+	LND_LNET_REFUSED,	/* requests that LNet, or the library, did not take */
+	LND_LNET_TAKEN_BACK,	/* decisions that came too late */
+};
+
+static inline void lnd_lnet_count(struct lnd_host_upper *upper, enum lnd_lnet_count what)
+{
+	atomic_long_inc(&upper->counts[what]);
+}
+
+static inline u64 lnd_lnet_deadline(void)
+{
+	return ktime_get_ns() + lnet_get_lnd_timeout() * (u64)NSEC_PER_SEC;
+}
+
+/* ni.c */
+int lnd_lnet_startup(struct lnet_ni *ni);
+void lnd_lnet_shutdown(struct lnet_ni *ni);
+void lnd_lnet_add(struct lnd_host_fabric *fabric);
+void lnd_lnet_remove(struct lnd_host_fabric *fabric);
+u64 lnd_lnet_peer(const struct lnd_host_node *node, const struct lnet_nid *nid);
+void lnd_lnet_nid(const struct lnd_host_upper *upper, u64 peer, struct lnet_nid *nid);
+
+/* tx.c */
+int lnd_lnet_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg);
+
+/* begin.c */
+void lnd_lnet_try(struct lnd_lnet_message *message);
+u64 lnd_lnet_retry(struct lnd_host_upper *upper, u64 now);
+
+/* rx.c */
+int lnd_lnet_recv(struct lnet_ni *ni, void *private, struct lnet_msg *msg, int delayed,
+		  LND_RECV_SINK, unsigned int rlen);
+int lnd_lnet_eager_recv(struct lnet_ni *ni, void *private, struct lnet_msg *msg,
+			void **new_private);
+bool lnd_lnet_request(struct lnd_host_node *node, const struct lnd_arrival *arrival);
+bool lnd_lnet_ready(struct lnd_host_upper *upper);
+void lnd_lnet_supply(struct work_struct *work);
+void lnd_lnet_supply_stop(struct lnd_host_upper *upper);
+
+/* loopback.c */
+int lnd_lnet_loop(struct lnd_host_upper *upper, struct lnet_msg *msg);
+void lnd_lnet_loop_work(struct work_struct *work);
+int lnd_lnet_loop_recv(struct lnd_lnet_message *message, struct lnet_msg *msg,
+		       struct iov_iter *to);
+
+/* message.c */
+struct lnd_lnet_message *lnd_lnet_message_new(struct lnd_host_node *node, enum lnd_lnet_way way,
+					      unsigned int pages, gfp_t gfp);
+void lnd_lnet_put(struct lnd_lnet_message *message);
+void lnd_lnet_enter(struct lnd_lnet_message *message, struct list_head *list);
+void lnd_lnet_leave(struct lnd_lnet_message *message);
+int lnd_lnet_pages(struct lnd_lnet_message *message, const struct bio_vec *kiov,
+		   unsigned int niov, unsigned int offset, unsigned int length);
+void lnd_lnet_end(struct lnd_lnet_message *message, int error, enum lnet_msg_hstatus health,
+		  u32 bytes);
+void lnd_lnet_refused(enum lnd_error error, int *status, enum lnet_msg_hstatus *health);
+void lnd_lnet_drop(struct list_head *list, int error, enum lnet_msg_hstatus health);
+
+#endif

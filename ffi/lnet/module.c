@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* What LNet registers, and what the host calls of its upper layer. */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <linux/module.h>
+
+#include "lnet.h"
+
+static int __maybe_unused lnd_lnet_timeout(void)
+{
+	return lnet_get_lnd_timeout();
+}
+
+/* LNet's table of types has no entry for this network: one that it knows serves until then. */
+static const struct lnet_lnd lnd_lnet = {
+	.lnd_type = BXI3LND,
+	.lnd_startup = lnd_lnet_startup,
+	.lnd_shutdown = lnd_lnet_shutdown,
+	.lnd_send = lnd_lnet_send,
+	.lnd_recv = lnd_lnet_recv,
+	.lnd_eager_recv = lnd_lnet_eager_recv,
+#ifdef LND_HAVE_GET_TIMEOUT
+	.lnd_get_timeout = lnd_lnet_timeout,
+#endif
+};
+
+/* Context: thread. */
+int lnd_upper_init(void)
+{
+	int rc = LND_LIBCFS_SETUP();
+
+	if (!rc)
+		lnet_register_lnd(&lnd_lnet);
+	return rc;
+}
+
+/* Context: thread. */
+void lnd_upper_exit(void)
+{
+	lnet_unregister_lnd(&lnd_lnet);
+}
+
+/* LNet starts the nodes. Context: thread. */
+int lnd_upper_add(struct lnd_host_fabric *fabric)
+{
+	lnd_lnet_add(fabric);
+	return 0;
+}
+
+/* Context: thread. */
+void lnd_upper_remove(struct lnd_host_fabric *fabric)
+{
+	lnd_lnet_remove(fabric);
+}
+
+/* Context: thread. */
+int lnd_upper_alloc(struct lnd_host_node *node)
+{
+	struct lnd_host_upper *upper = lnd_host_alloc(sizeof(*upper), LND_HOST_MAY_WAIT,
+						      LND_HOST_AT_UPPER);
+
+	if (!upper)
+		return -ENOMEM;
+	upper->node = node;
+	spin_lock_init(&upper->lock);
+	INIT_LIST_HEAD(&upper->messages);
+	INIT_LIST_HEAD(&upper->undecided);
+	INIT_LIST_HEAD(&upper->waiting);
+	INIT_LIST_HEAD(&upper->looped);
+	INIT_WORK(&upper->loop, lnd_lnet_loop_work);
+	INIT_DELAYED_WORK(&upper->supply, lnd_lnet_supply);
+	node->upper = upper;
+	return 0;
+}
+
+/* Context: thread. */
+void lnd_upper_free(struct lnd_host_node *node)
+{
+	lnd_host_free(node->upper, sizeof(*node->upper));
+}
+
+/* Context: thread. */
+void lnd_upper_config(struct lnd_host_node *node, struct lnd_config *config)
+{
+	/* A lazy portal waits without bound, and LNet decides on everything in the end. */
+	config->decision_bound = LND_NEVER;
+}
+
+/* Context: the node's thread. */
+bool lnd_upper_ready(struct lnd_host_node *node)
+{
+	return lnd_lnet_ready(node->upper);
+}
+
+/* Context: the node's thread. */
+bool lnd_upper_request(struct lnd_host_node *node, const struct lnd_arrival *arrival)
+{
+	return lnd_lnet_request(node, arrival);
+}
+
+/* Context: the node's thread. */
+void lnd_upper_report(struct lnd_host_node *node, const struct lnd_report *report)
+{
+	struct lnd_lnet_message *message = (void *)(uintptr_t)report->user;
+
+	/* A short request that this module has received by itself. */
+	if (message)
+		lnd_lnet_end(message, report->error, report->health, report->bytes);
+}
+
+static void lnd_lnet_link_event(struct lnd_host_upper *upper, const struct lnd_event *event)
+{
+	u32 links = upper->node->fabric->links;
+
+	if (event->state == LND_LINK_UP)
+		upper->links_down &= ~BIT(event->link);
+	else
+		upper->links_down |= BIT(event->link);
+	/* An interface without a link is not chosen by LNet. */
+	atomic_set(&upper->ni->ni_fatal_error_on, hweight32(upper->links_down) == links);
+}
+
+/* Context: the node's thread. */
+void lnd_upper_event(struct lnd_host_node *node, const struct lnd_event *event)
+{
+	struct lnd_host_upper *upper = node->upper;
+	struct lnet_nid nid;
+
+	if (event->kind == LND_EVENT_LINK)
+		lnd_lnet_link_event(upper, event);
+	if (event->kind != LND_EVENT_PEER)
+		return;
+	lnd_lnet_nid(upper, event->nid, &nid);
+	if (event->state == LND_PEER_GOOD || event->state == LND_PEER_DOWN)
+		LND_NOTIFY(upper->ni, &nid, event->state == LND_PEER_GOOD, false,
+			   ktime_get_seconds());
+}
+
+/* Context: the node's thread. */
+u64 lnd_upper_run(struct lnd_host_node *node, u64 now)
+{
+	return lnd_lnet_retry(node->upper, now);
+}
+
+/* The library accepts nothing any more. Context: the node's thread. */
+void lnd_upper_quiescent(struct lnd_host_node *node)
+{
+	lnd_lnet_retry(node->upper, ktime_get_ns());
+}
+
+/* Context: thread. */
+void lnd_upper_halt(struct lnd_host_node *node)
+{
+	lnd_lnet_supply_stop(node->upper);
+}
+
+/* Context: thread. */
+void lnd_upper_left(struct lnd_host_node *node)
+{
+	struct lnd_host_upper *upper = node->upper;
+
+	WARN_ON(!list_empty(&upper->messages) || !list_empty(&upper->waiting));
+}
+
+/* What LNet has not decided stays: it calls lnd_recv() for each. Context: thread. */
+void lnd_upper_drop(struct lnd_host_node *node)
+{
+	lnd_lnet_drop(&node->upper->messages, -ESHUTDOWN, LNET_MSG_STATUS_LOCAL_ABORTED);
+	lnd_lnet_drop(&node->upper->waiting, -ESHUTDOWN, LNET_MSG_STATUS_LOCAL_ABORTED);
+}
+
+MODULE_LICENSE("Dual MIT/GPL");
+MODULE_AUTHOR("The LND project's authors");
+MODULE_DESCRIPTION("LNet's driver over software hardware: loop and ivshmem");

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* Interfaces of LNet: nodes of the host, started and stopped by LNet. */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <linux/ctype.h>
+#include <linux/module.h>
+
+#include "lnet.h"
+
+static int credits = 256;
+module_param(credits, int, 0444);
+MODULE_PARM_DESC(credits, "messages under way of an interface, if its network says nothing");
+
+static int peer_credits = 8;
+module_param(peer_credits, int, 0444);
+MODULE_PARM_DESC(peer_credits, "messages under way to a peer, if its network says nothing");
+
+static int peer_timeout = 180;
+module_param(peer_timeout, int, 0444);
+MODULE_PARM_DESC(peer_timeout, "seconds without a message after which a router's peer is dead");
+
+static DEFINE_MUTEX(lnd_lnet_lock);	/* protects the list, and who uses a node */
+static DECLARE_WAIT_QUEUE_HEAD(lnd_lnet_unused);
+static struct lnd_host_fabric *lnd_lnet_fabrics[4];
+
+/* The node of "loop0", "ivshmem2"; NULL: not one of this host's. */
+static struct lnd_host_node *lnd_lnet_find(const char *interface)
+{
+	size_t name = strcspn(interface, "0123456789");
+	unsigned int i, number;
+
+	lockdep_assert_held(&lnd_lnet_lock);
+	if (kstrtouint(interface + name, 10, &number))
+		return NULL;
+	for (i = 0; i < ARRAY_SIZE(lnd_lnet_fabrics); i++) {
+		struct lnd_host_fabric *fabric = lnd_lnet_fabrics[i];
+
+		if (fabric && number < LND_HOST_NODES && fabric->node[number] &&
+		    strcspn(fabric->name, "0123456789") == name &&
+		    !strncmp(fabric->name, interface, name))
+			return fabric->node[number];
+	}
+	return NULL;
+}
+
+/* Fills in what the administrator has not set; refuses what contradicts itself. */
+static int lnd_lnet_tunables(struct lnet_ni *ni)
+{
+	struct lnet_ioctl_config_lnd_cmn_tunables *net = &ni->ni_net->net_tunables;
+
+	if (net->lct_peer_timeout == -1)
+		net->lct_peer_timeout = peer_timeout;
+	if (net->lct_max_tx_credits == -1)
+		net->lct_max_tx_credits = credits;
+	if (net->lct_peer_tx_credits == -1)
+		net->lct_peer_tx_credits = min(peer_credits, net->lct_max_tx_credits);
+	if (net->lct_peer_rtr_credits == -1)
+		net->lct_peer_rtr_credits = net->lct_peer_tx_credits;
+	if (net->lct_max_tx_credits < 1 || net->lct_peer_tx_credits < 1 ||
+	    net->lct_peer_tx_credits > net->lct_max_tx_credits) {
+		pr_notice("credits %d, of a peer %d: 1 at least, and of a peer not more than all\n",
+			  net->lct_max_tx_credits, net->lct_peer_tx_credits);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * lnd_lnet_startup() - lnd_startup of struct lnet_lnd.
+ * @ni: the interface.
+ *
+ * Context: thread.
+ * Return: 0 or a negative errno.
+ */
+int lnd_lnet_startup(struct lnet_ni *ni)
+{
+	struct lnd_host_node *node;
+	int rc;
+
+	if (!ni->ni_interface) {
+		pr_notice("name an interface: loop0, ivshmem0, ...\n");
+		return -EINVAL;
+	}
+	rc = lnd_lnet_tunables(ni);
+	if (rc)
+		return rc;
+	mutex_lock(&lnd_lnet_lock);
+	node = lnd_lnet_find(ni->ni_interface);
+	if (!node) {
+		pr_notice("%s: no such interface on this machine\n", ni->ni_interface);
+		rc = -ENODEV;
+	} else if (node->upper->ni) {
+		rc = -EBUSY;
+	} else {
+		lnet_nid4_to_nid(LNET_MKNID(LNET_NID_NET(&ni->ni_nid), node->number + 1),
+				 &ni->ni_nid);
+		ni->ni_data = node;
+		ni->ni_dev_cpt = CFS_CPT_ANY;
+		node->upper->ni = ni;
+		node->upper->links_down = 0;
+		mutex_lock(&node->fabric->control);
+		rc = lnd_host_node_start(node);
+		mutex_unlock(&node->fabric->control);
+		if (rc) {
+			node->upper->ni = NULL;
+			ni->ni_data = NULL;
+		}
+	}
+	mutex_unlock(&lnd_lnet_lock);
+	return rc;
+}
+
+/**
+ * lnd_lnet_shutdown() - lnd_shutdown of struct lnet_lnd.
+ * @ni: the interface.
+ *
+ * Nothing of it is under way afterwards: no message, no thread, no engine. Every peer may be gone,
+ * for a device that returns no descriptor is stopped within the drain bound.
+ *
+ * Context: thread.
+ */
+void lnd_lnet_shutdown(struct lnet_ni *ni)
+{
+	struct lnd_host_node *node = ni->ni_data;
+
+	if (!node)
+		return;
+	flush_work(&node->upper->loop);
+	mutex_lock(&node->fabric->control);
+	lnd_host_node_stop(node);
+	mutex_unlock(&node->fabric->control);
+	mutex_lock(&lnd_lnet_lock);
+	node->upper->ni = NULL;
+	ni->ni_data = NULL;
+	mutex_unlock(&lnd_lnet_lock);
+	wake_up(&lnd_lnet_unused);
+}
+
+/* Whether no interface of LNet is on a region. */
+static bool lnd_lnet_is_unused(struct lnd_host_fabric *fabric)
+{
+	bool used = false;
+	u32 i;
+
+	mutex_lock(&lnd_lnet_lock);
+	for (i = 0; i < LND_HOST_NODES; i++)
+		used |= fabric->node[i] && fabric->node[i]->upper->ni;
+	mutex_unlock(&lnd_lnet_lock);
+	return !used;
+}
+
+/* A region is here: its nodes can be interfaces. Context: thread. */
+void lnd_lnet_add(struct lnd_host_fabric *fabric)
+{
+	unsigned int i;
+
+	lnd_host_debugfs_add(fabric);
+	mutex_lock(&lnd_lnet_lock);
+	for (i = 0; i < ARRAY_SIZE(lnd_lnet_fabrics); i++) {
+		if (!lnd_lnet_fabrics[i]) {
+			lnd_lnet_fabrics[i] = fabric;
+			break;
+		}
+	}
+	mutex_unlock(&lnd_lnet_lock);
+}
+
+/*
+ * A region goes: its nodes are dead for their peers at once, and LNet gets the end of every
+ * message. The region's memory stays until LNet has shut its interfaces down. Context: thread.
+ */
+void lnd_lnet_remove(struct lnd_host_fabric *fabric)
+{
+	unsigned int i;
+
+	mutex_lock(&lnd_lnet_lock);
+	for (i = 0; i < ARRAY_SIZE(lnd_lnet_fabrics); i++) {
+		if (lnd_lnet_fabrics[i] == fabric)
+			lnd_lnet_fabrics[i] = NULL;
+	}
+	for (i = 0; i < LND_HOST_NODES; i++) {
+		if (fabric->node[i] && fabric->node[i]->upper->ni)
+			atomic_set(&fabric->node[i]->upper->ni->ni_fatal_error_on, 1);
+	}
+	mutex_unlock(&lnd_lnet_lock);
+	lnd_host_fabric_stop(fabric);
+	wait_event(lnd_lnet_unused, lnd_lnet_is_unused(fabric));
+	lnd_host_debugfs_remove(fabric);
+}
+
+/**
+ * lnd_lnet_peer() - The library's number of a node.
+ * @node: one of this host's.
+ * @nid: the NID.
+ *
+ * Context: any.
+ * Return: the number, or 0 if the NID names no node of this fabric and network.
+ */
+u64 lnd_lnet_peer(const struct lnd_host_node *node, const struct lnet_nid *nid)
+{
+	const struct lnet_ni *ni = node->upper->ni;
+	u32 address = be32_to_cpu(nid->nid_addr[0]);
+
+	if (!nid_is_nid4(nid) || LNET_NID_NET(nid) != LNET_NID_NET(&ni->ni_nid) || !address ||
+	    address > node->fabric->nodes)
+		return 0;
+	return lnd_soft_nid(address - 1);
+}
+
+/* The NID of a node. Context: any. */
+void lnd_lnet_nid(const struct lnd_host_upper *upper, u64 peer, struct lnet_nid *nid)
+{
+	lnet_nid4_to_nid(LNET_MKNID(LNET_NID_NET(&upper->ni->ni_nid), lnd_soft_node_of(peer) + 1),
+			 nid);
+}

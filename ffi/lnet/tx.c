@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* lnd_send: LNet's messages to peers. */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include "lnet.h"
+
+/* Whether LNet's message is a GET whose answer goes straight into its memory. */
+static bool lnd_lnet_optimised(const struct lnet_msg *msg)
+{
+	/* A router cannot answer for others, and what fits one message needs no second one. */
+	return msg->msg_type == LNET_MSG_GET && !msg->msg_routing && !msg->msg_target_is_router &&
+	       msg->msg_md && msg->msg_md->md_length > LND_HOST_INLINE;
+}
+
+/**
+ * lnd_lnet_send() - lnd_send of struct lnet_lnd.
+ * @ni: the interface.
+ * @private: not used.
+ * @msg: the message, finalized exactly once if this returns 0.
+ *
+ * Context: thread, also within lnet_parse() and lnet_finalize() of this module.
+ * Return: 0, or a negative errno.
+ */
+int lnd_lnet_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg)
+{
+	struct lnd_host_node *node = ni->ni_data;
+	bool optimised = lnd_lnet_optimised(msg);
+	struct lnd_lnet_message *message;
+	enum lnet_msg_hstatus health;
+	int rc = 0;
+	u64 peer;
+
+	lnd_lnet_count(node->upper, LND_LNET_SENDS);
+	if (nid_same(&msg->msg_target.nid, &ni->ni_nid))
+		return lnd_lnet_loop(node->upper, msg);
+	peer = lnd_lnet_peer(node, &msg->msg_target.nid);
+	message = lnd_lnet_message_new(node, LND_LNET_SENT, optimised ? msg->msg_md->md_niov :
+				       msg->msg_niov, GFP_NOFS | __GFP_NOWARN);
+	if (!message)
+		return -ENOMEM;
+	message->nid = peer;
+	message->msg = msg;
+	message->kind = msg->msg_type == LNET_MSG_GET ? LND_GET :
+			msg->msg_type == LNET_MSG_REPLY ? LND_REPLY : LND_PUT;
+	if (optimised)
+		rc = lnd_lnet_pages(message, msg->msg_md->md_kiov, msg->msg_md->md_niov,
+				    msg->msg_md->md_offset, msg->msg_md->md_length);
+	else if (msg->msg_type != LNET_MSG_GET)
+		rc = lnd_lnet_pages(message, msg->msg_kiov, msg->msg_niov, msg->msg_offset,
+				    msg->msg_len);
+	if (!rc && optimised) {
+		message->reply = lnet_create_reply_msg(ni, msg);
+		/* The end of a REPLY uses its memory descriptor up: LNet cannot resend the GET. */
+		msg->msg_no_resend = true;
+		rc = message->reply ? 0 : -EIO;
+		lnd_lnet_count(node->upper, LND_LNET_OPTIMISED);
+	}
+	if (rc) {
+		lnd_lnet_put(message);
+		return rc;
+	}
+	lnd_lnet_enter(message, &node->upper->messages);
+	if (lnet_send_error_simulation(msg, &health)) {
+		lnd_lnet_end(message, -EIO, health, 0);
+		return 0;
+	}
+	/* Not to wait: this may be the node's own thread, for which the node's end waits. */
+	if (!down_read_trylock(&node->incarnation)) {
+		lnd_lnet_end(message, -ESHUTDOWN, LNET_MSG_STATUS_LOCAL_ABORTED, 0);
+		return 0;
+	}
+	if (node->alive && peer)
+		lnd_lnet_try(message);
+	else
+		lnd_lnet_end(message, peer ? -ESHUTDOWN : -EHOSTUNREACH, peer ?
+			     LNET_MSG_STATUS_LOCAL_ABORTED : LNET_MSG_STATUS_LOCAL_NO_ROUTE, 0);
+	up_read(&node->incarnation);
+	return 0;
+}
