@@ -54,7 +54,7 @@ int ref_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg)
 {
 	struct ref_tx *tx = kzalloc(sizeof(*tx), GFP_NOFS);
 	bool router = msg->msg_target_is_router || msg->msg_routing;
-	bool nobody;
+	bool unreachable;
 
 	if (!tx)
 		return -ENOMEM;
@@ -73,11 +73,11 @@ int ref_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg)
 	}
 	spin_lock(&ref_lock);
 	tx->cookie = ++ref_cookies;
-	nobody = !ref_find(&tx->to);
-	if (!(REF_SEEDED(refused) && nobody))
+	unreachable = !ref_find(&tx->to);
+	if (!(REF_SEEDED(refused) && unreachable))
 		list_add_tail(&tx->link, &ref_pending);
 	spin_unlock(&ref_lock);
-	if (REF_SEEDED(refused) && nobody) {
+	if (REF_SEEDED(refused) && unreachable) {
 		ref_end(tx, -EHOSTUNREACH, LNET_MSG_STATUS_LOCAL_NO_ROUTE);
 		return -EHOSTUNREACH;
 	}

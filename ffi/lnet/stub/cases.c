@@ -86,16 +86,23 @@ static const char *put_truncated(void)
 	return NULL;
 }
 
-static const char *put_ack(void)
+/* One whose end is acknowledged, or whose next hop is a router. */
+static const char *stub_marked(bool get, unsigned int length, bool ack, bool router)
 {
-	struct stub_op *op = stub_op_new(FROM, TO, false, 300);
+	struct stub_op *op = stub_op_new(FROM, TO, get, length);
 
 	if (!op)
 		return NULL;
-	op->ack = true;
+	op->ack = ack;
+	op->router = router;
 	stub_op_start(op);
 	stub_op_wait(op);
 	return NULL;
+}
+
+static const char *put_ack(void)
+{
+	return stub_marked(false, 300, true, false);
 }
 
 static const char *put_no_match(void)
@@ -114,14 +121,7 @@ static const char *put_refused(void)
 
 static const char *put_routed(void)
 {
-	struct stub_op *op = stub_op_new(FROM, TO, false, 6000);
-
-	if (!op)
-		return NULL;
-	op->router = true;
-	stub_op_start(op);
-	stub_op_wait(op);
-	return NULL;
+	return stub_marked(false, 6000, false, true);
 }
 
 static const char *get_sizes(void)
@@ -159,14 +159,7 @@ static const char *get_refused(void)
 
 static const char *get_router(void)
 {
-	struct stub_op *op = stub_op_new(FROM, TO, true, 50000);
-
-	if (!op)
-		return NULL;
-	op->router = true;
-	stub_op_start(op);
-	stub_op_wait(op);
-	return NULL;
+	return stub_marked(true, 50000, false, true);
 }
 
 /* Delayed and then received or discarded, from another thread than lnet_parse() was called in. */
