@@ -1809,7 +1809,9 @@ struct lnd_tracker {
  * @header: the upper layer's header, in the frame.
  * @payload: LND_REQUEST_IMMEDIATE: the payload, in the frame. Else NULL.
  * @header_len: bytes of the header.
- * @len: bytes offered (PUT) or wanted (GET).
+ * @len: bytes offered (PUT) or wanted (GET). What a sender announces and sends is its own word:
+ *       only the frame bounds an inline payload, not our @immediate_max of struct lnd_config, and
+ *       nothing bounds the other two.
  * @now: the time of the frame.
  */
 struct lnd_arrival {
@@ -2319,6 +2321,19 @@ enum lnd_error lnd_dump(const struct lnd_ni *ni,
  * number that is no error.
  */
 int32_t lnd_error_errno(uint32_t error);
+
+/**
+ * lnd_error_health() - The health class of an error of a call that was to begin a transfer.
+ * @error: enum lnd_error, or any number.
+ *
+ * An upper layer that has accepted a message already ends it with this class. Nothing was
+ * delivered.
+ *
+ * Context: any.
+ * Return: enum lnd_health_class: LND_HEALTH_OK for LND_OK, LND_DONE and LND_REQUEST;
+ * LND_HEALTH_LOCAL_ERROR for what is the caller's, and for a number that is no error.
+ */
+uint32_t lnd_error_health(uint32_t error);
 
 /**
  * lnd_error_name() - The name of an error, as in the header.

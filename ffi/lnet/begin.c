@@ -86,18 +86,20 @@ static enum lnd_error lnd_lnet_begin(struct lnd_lnet_message *message)
 void lnd_lnet_try(struct lnd_lnet_message *message)
 {
 	struct lnd_host_upper *upper = message->node->upper;
-	enum lnet_msg_hstatus health;
 	enum lnd_error error;
-	int status;
 
 	/* Entered first: the report may come, and free the message, before this returns. */
 	lnd_lnet_enter(message, &upper->messages);
 	error = lnd_lnet_begin(message);
 	if (!error)
 		return;
-	if ((error == LND_E_NO_SLOTS || error == LND_E_NO_LISTS || error == LND_E_WAIT) &&
-	    message->deadline > ktime_get_ns()) {
+	if (error == LND_E_NO_SLOTS || error == LND_E_NO_LISTS || error == LND_E_WAIT) {
 		bool first = !message->waits;
+
+		if (message->deadline <= ktime_get_ns()) {
+			error = LND_E_DEADLINE;
+			goto end;
+		}
 
 		message->waits = true;
 		lnd_lnet_enter(message, &upper->waiting);
@@ -108,8 +110,11 @@ void lnd_lnet_try(struct lnd_lnet_message *message)
 		}
 		return;
 	}
-	lnd_lnet_refused(error, &status, &health);
-	lnd_lnet_end(message, status, health, 0);
+end:
+	/* Else the peer would wait for its deadline. */
+	if (message->way == LND_LNET_CAME && error != LND_E_GONE && error != LND_E_STALE)
+		lnd_nak(message->node->ni, message->request, LND_NAK_FAILED, ktime_get_ns());
+	lnd_lnet_end(message, lnd_error_errno(error), lnd_error_health(error), 0);
 }
 
 /**

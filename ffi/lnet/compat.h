@@ -10,6 +10,28 @@
 #define LND_LNET_COMPAT_H
 
 #include <linux/uio.h>
+#ifdef LND_LNET_OLD_PATHS
+#include <lnet/lib-lnet.h>
+#else
+#include <linux/lnet/lib-lnet.h>
+#endif
+#ifdef LND_LIBCFS_OLD_PATHS
+#include <libcfs/libcfs.h>
+#else
+#include <linux/libcfs/libcfs.h>
+#endif
+
+/*
+ * The driver's type, and the name of its networks. LNet's table of types has none for this driver:
+ * it takes that of one which no machine with this module has.
+ */
+#ifdef LND_HAVE_BXI3
+#define LND_LNET_TYPE BXI3LND
+#define LND_LNET_NETWORK "bxi3f"
+#else
+#define LND_LNET_TYPE PTL4LND
+#define LND_LNET_NETWORK "ptlf"
+#endif
 
 #ifndef ITER_SOURCE
 #define ITER_SOURCE WRITE

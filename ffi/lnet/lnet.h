@@ -21,7 +21,6 @@
 #ifndef LND_LNET_H
 #define LND_LNET_H
 
-#include <linux/lnet/lib-lnet.h>
 #include <linux/refcount.h>
 
 #include "compat.h"
@@ -31,6 +30,11 @@
 /* The library's classes of health are LNet's, number for number. */
 static_assert((int)LND_HEALTH_OK == LNET_MSG_STATUS_OK);
 static_assert((int)LND_HEALTH_NETWORK_TIMEOUT == LNET_MSG_STATUS_NETWORK_TIMEOUT);
+
+/*
+ * Waits for memory, but for no file system: that may be Lustre, which waits for this very message.
+ */
+#define LND_LNET_NO_FS	(GFP_NOFS | __GFP_NOWARN)
 
 enum lnd_lnet_way {
 	LND_LNET_SENT,	/* lnd_send() */
@@ -64,6 +68,19 @@ struct lnd_lnet_message {
 	bool waits;	/* a decision that waits for room */
 };
 
+enum lnd_lnet_count {
+	LND_LNET_SENDS,
+	LND_LNET_RECEIVES,
+	LND_LNET_OPTIMISED,	/* GETs without a REPLY of their own */
+	LND_LNET_DELAYED,	/* requests that lnet_parse() did not decide */
+	LND_LNET_WAITED,	/* messages that waited for room in the library */
+	LND_LNET_LOOPS,
+	LND_LNET_REFUSED,	/* requests that LNet, or the library, did not take */
+	LND_LNET_TAKEN_BACK,	/* decisions that came too late */
+	LND_LNET_FAST,	/* messages that failed at once, for want of a link */
+	LND_LNET_COUNTS
+};
+
 struct lnd_host_upper {
 	struct lnd_host_node *node;
 	struct lnet_ni *ni;	/* NULL: LNet does not use this node */
@@ -76,18 +93,7 @@ struct lnd_host_upper {
 	struct lnd_lnet_message *spare;	/* for the next request of a peer */
 	struct delayed_work supply;	/* makes the next one */
 	u32 links_down;
-	atomic_long_t counts[8];
-};
-
-enum lnd_lnet_count {
-	LND_LNET_SENDS,
-	LND_LNET_RECEIVES,
-	LND_LNET_OPTIMISED,	/* GETs without a REPLY of their own */
-	LND_LNET_DELAYED,	/* requests that lnet_parse() did not decide */
-	LND_LNET_WAITED,	/* messages that waited for room in the library */
-	LND_LNET_LOOPS,
-	LND_LNET_REFUSED,	/* requests that LNet, or the library, did not take */
-	LND_LNET_TAKEN_BACK,	/* decisions that came too late */
+	atomic_long_t counts[LND_LNET_COUNTS];
 };
 
 static inline void lnd_lnet_count(struct lnd_host_upper *upper, enum lnd_lnet_count what)
@@ -141,7 +147,6 @@ int lnd_lnet_pages(struct lnd_lnet_message *message, const struct bio_vec *kiov,
 		   unsigned int niov, unsigned int offset, unsigned int length);
 void lnd_lnet_end(struct lnd_lnet_message *message, int error, enum lnet_msg_hstatus health,
 		  u32 bytes);
-void lnd_lnet_refused(enum lnd_error error, int *status, enum lnet_msg_hstatus *health);
 void lnd_lnet_drop(struct list_head *list, int error, enum lnet_msg_hstatus health);
 
 #endif

@@ -21,7 +21,7 @@ int lnd_lnet_loop(struct lnd_host_upper *upper, struct lnet_msg *msg)
 {
 	struct lnd_lnet_message *message;
 
-	message = lnd_lnet_message_new(upper->node, LND_LNET_LOOPED, 0, GFP_NOFS | __GFP_NOWARN);
+	message = lnd_lnet_message_new(upper->node, LND_LNET_LOOPED, 0, LND_LNET_NO_FS);
 	if (!message)
 		return -ENOMEM;
 	message->msg = msg;

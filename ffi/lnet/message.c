@@ -9,7 +9,7 @@
  * @node: its node.
  * @way: where it comes from.
  * @pages: the most pages of its payload.
- * @gfp: as in lnd_host_alloc(); lnd_send() may run under reclaim, and uses GFP_NOFS.
+ * @gfp: as in lnd_host_alloc(), or LND_LNET_NO_FS.
  *
  * Context: thread.
  * Return: the message, or NULL.
@@ -146,36 +146,6 @@ void lnd_lnet_end(struct lnd_lnet_message *message, int error, enum lnet_msg_hst
 	}
 	if (reply)
 		lnet_finalize(reply, error);
-}
-
-/**
- * lnd_lnet_refused() - What LNet is told of a message that the library did not accept.
- * @error: the library's word.
- * @status: where the errno is written.
- * @health: where its class is written: nothing was delivered in any of these cases.
- *
- * Context: any.
- */
-void lnd_lnet_refused(enum lnd_error error, int *status, enum lnet_msg_hstatus *health)
-{
-	*status = lnd_error_errno(error);
-	switch (error) {
-	case LND_E_PEER_DOWN:
-	case LND_E_PEERS_FULL:
-		*health = LNET_MSG_STATUS_REMOTE_DROPPED;
-		break;
-	case LND_E_NO_ROUTE:
-		*health = LNET_MSG_STATUS_LOCAL_NO_ROUTE;
-		break;
-	case LND_E_DEADLINE:
-		*health = LNET_MSG_STATUS_LOCAL_TIMEOUT;
-		break;
-	case LND_E_SHUTTING_DOWN:
-		*health = LNET_MSG_STATUS_LOCAL_ABORTED;
-		break;
-	default:
-		*health = LNET_MSG_STATUS_LOCAL_ERROR;
-	}
 }
 
 /**

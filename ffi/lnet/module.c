@@ -10,9 +10,8 @@ static int __maybe_unused lnd_lnet_timeout(void)
 	return lnet_get_lnd_timeout();
 }
 
-/* LNet's table of types has no entry for this network: one that it knows serves until then. */
 static const struct lnet_lnd lnd_lnet = {
-	.lnd_type = BXI3LND,
+	.lnd_type = LND_LNET_TYPE,
 	.lnd_startup = lnd_lnet_startup,
 	.lnd_shutdown = lnd_lnet_shutdown,
 	.lnd_send = lnd_lnet_send,
@@ -78,11 +77,14 @@ void lnd_upper_free(struct lnd_host_node *node)
 	lnd_host_free(node->upper, sizeof(*node->upper));
 }
 
-/* Context: thread. */
-void lnd_upper_config(struct lnd_host_node *node, struct lnd_config *config)
+/* A node that LNet does not use has no interface to report to. Context: thread. */
+int lnd_upper_config(struct lnd_host_node *node, struct lnd_config *config)
 {
+	if (!node->upper->ni)
+		return -ENODEV;
 	/* A lazy portal waits without bound, and LNet decides on everything in the end. */
 	config->decision_bound = LND_NEVER;
+	return 0;
 }
 
 /* Context: the node's thread. */
@@ -153,12 +155,10 @@ void lnd_upper_halt(struct lnd_host_node *node)
 	lnd_lnet_supply_stop(node->upper);
 }
 
-/* Context: thread. */
+/* What waits for room was never accepted: a last one may have come. Context: thread. */
 void lnd_upper_left(struct lnd_host_node *node)
 {
-	struct lnd_host_upper *upper = node->upper;
-
-	WARN_ON(!list_empty(&upper->messages) || !list_empty(&upper->waiting));
+	WARN_ON(!list_empty(&node->upper->messages));
 }
 
 /* What LNet has not decided stays: it calls lnd_recv() for each. Context: thread. */
@@ -170,4 +170,6 @@ void lnd_upper_drop(struct lnd_host_node *node)
 
 MODULE_LICENSE("Dual MIT/GPL");
 MODULE_AUTHOR("The LND project's authors");
+/* Which network lnetctl has to name differs between versions of LNet: modinfo says which. */
+MODULE_INFO(lnet_network, LND_LNET_NETWORK);
 MODULE_DESCRIPTION("LNet's driver over software hardware: loop and ivshmem");

@@ -83,6 +83,9 @@ int lnd_lnet_startup(struct lnet_ni *ni)
 	rc = lnd_lnet_tunables(ni);
 	if (rc)
 		return rc;
+	/* An interface keeps its module: rmmod fails instead of waiting for LNet. */
+	if (!try_module_get(THIS_MODULE))
+		return -ESHUTDOWN;
 	mutex_lock(&lnd_lnet_lock);
 	node = lnd_lnet_find(ni->ni_interface);
 	if (!node) {
@@ -106,6 +109,8 @@ int lnd_lnet_startup(struct lnet_ni *ni)
 		}
 	}
 	mutex_unlock(&lnd_lnet_lock);
+	if (rc)
+		module_put(THIS_MODULE);
 	return rc;
 }
 
@@ -125,26 +130,26 @@ void lnd_lnet_shutdown(struct lnet_ni *ni)
 	if (!node)
 		return;
 	flush_work(&node->upper->loop);
+	mutex_lock(&lnd_lnet_lock);
+	/* In one with the stop: a node without an interface is not revived. */
 	mutex_lock(&node->fabric->control);
 	lnd_host_node_stop(node);
+	WRITE_ONCE(node->upper->ni, NULL);
 	mutex_unlock(&node->fabric->control);
-	mutex_lock(&lnd_lnet_lock);
-	node->upper->ni = NULL;
 	ni->ni_data = NULL;
 	mutex_unlock(&lnd_lnet_lock);
 	wake_up(&lnd_lnet_unused);
+	module_put(THIS_MODULE);
 }
 
-/* Whether no interface of LNet is on a region. */
+/* Whether no interface of LNet is on a region. Takes no lock: its caller asks while it waits. */
 static bool lnd_lnet_is_unused(struct lnd_host_fabric *fabric)
 {
 	bool used = false;
 	u32 i;
 
-	mutex_lock(&lnd_lnet_lock);
 	for (i = 0; i < LND_HOST_NODES; i++)
-		used |= fabric->node[i] && fabric->node[i]->upper->ni;
-	mutex_unlock(&lnd_lnet_lock);
+		used |= fabric->node[i] && READ_ONCE(fabric->node[i]->upper->ni);
 	return !used;
 }
 
@@ -184,6 +189,9 @@ void lnd_lnet_remove(struct lnd_host_fabric *fabric)
 	mutex_unlock(&lnd_lnet_lock);
 	lnd_host_fabric_stop(fabric);
 	wait_event(lnd_lnet_unused, lnd_lnet_is_unused(fabric));
+	/* The last lnd_shutdown() may still hold the region's lock. */
+	mutex_lock(&lnd_lnet_lock);
+	mutex_unlock(&lnd_lnet_lock);
 	lnd_host_debugfs_remove(fabric);
 }
 

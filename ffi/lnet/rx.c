@@ -37,13 +37,13 @@ bool lnd_lnet_ready(struct lnd_host_upper *upper)
 	return false;
 }
 
-/* Context: work; waits for memory. */
+/* Context: work; waits for memory, but not for a file system: that may wait for this request. */
 void lnd_lnet_supply(struct work_struct *work)
 {
 	struct lnd_host_upper *upper = container_of(to_delayed_work(work), struct lnd_host_upper,
 						    supply);
 
-	if (lnd_lnet_spare(upper, LND_HOST_MAY_WAIT))
+	if (lnd_lnet_spare(upper, LND_LNET_NO_FS))
 		lnd_host_node_wake(upper->node);
 	else
 		queue_delayed_work(system_unbound_wq, &upper->supply, AGAIN);
@@ -68,6 +68,9 @@ static bool lnd_lnet_read(const struct lnd_arrival *arrival, struct lnet_hdr *hd
 	else if (arrival->header_len == sizeof(struct lnet_hdr_nid16))
 		lnet_hdr_from_nid16(hdr, arrival->header);
 	else
+		return false;
+	/* A peer may send more in one message than we have told it: a frame can be longer. */
+	if (arrival->kind == LND_REQUEST_IMMEDIATE && arrival->len > LND_HOST_INLINE)
 		return false;
 	if (arrival->kind == LND_REQUEST_GET)
 		return hdr->type == LNET_MSG_GET && !hdr->payload_length;
@@ -250,9 +253,14 @@ int lnd_lnet_recv(struct lnet_ni *ni, void *private, struct lnet_msg *msg, int d
 		lnd_lnet_end(message, 0, LNET_MSG_STATUS_OK, 0);
 		return -ESHUTDOWN;
 	}
-	if (!node->alive || wanted > message->asked) {
+	if (!node->alive) {
 		lnd_lnet_end(message, 0, LNET_MSG_STATUS_OK, 0);
-		rc = node->alive ? -EMSGSIZE : -ESHUTDOWN;
+		rc = -ESHUTDOWN;
+	} else if (wanted > message->asked) {
+		/* A GET whose header asks for more than it has room for; nothing else ends it. */
+		lnd_nak(node->ni, message->request, LND_NAK_BAD_REQUEST, ktime_get_ns());
+		lnd_lnet_end(message, 0, LNET_MSG_STATUS_OK, 0);
+		rc = -EMSGSIZE;
 	} else if (message->kind == LND_REQUEST_IMMEDIATE) {
 		rc = lnd_lnet_recv_short(message, msg, to, wanted);
 	} else {

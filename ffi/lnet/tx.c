@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* lnd_send: LNet's messages to peers. */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <linux/module.h>
+
 #include "lnet.h"
+
+static bool fail_fast;
+module_param(fail_fast, bool, 0644);
+MODULE_PARM_DESC(fail_fast, "messages of an interface without a link fail at once");
 
 /* Whether LNet's message is a GET whose answer goes straight into its memory. */
 static bool lnd_lnet_optimised(const struct lnet_msg *msg)
@@ -34,7 +40,7 @@ int lnd_lnet_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg)
 		return lnd_lnet_loop(node->upper, msg);
 	peer = lnd_lnet_peer(node, &msg->msg_target.nid);
 	message = lnd_lnet_message_new(node, LND_LNET_SENT, optimised ? msg->msg_md->md_niov :
-				       msg->msg_niov, GFP_NOFS | __GFP_NOWARN);
+				       msg->msg_niov, LND_LNET_NO_FS);
 	if (!message)
 		return -ENOMEM;
 	message->nid = peer;
@@ -58,7 +64,10 @@ int lnd_lnet_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg)
 		lnd_lnet_put(message);
 		return rc;
 	}
-	lnd_lnet_enter(message, &node->upper->messages);
+	/*
+	 * In no list yet: without the node's incarnation its end may come at any time, and ends
+	 * what its lists have.
+	 */
 	if (lnet_send_error_simulation(msg, &health)) {
 		lnd_lnet_end(message, -EIO, health, 0);
 		return 0;
@@ -68,11 +77,15 @@ int lnd_lnet_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg)
 		lnd_lnet_end(message, -ESHUTDOWN, LNET_MSG_STATUS_LOCAL_ABORTED, 0);
 		return 0;
 	}
-	if (node->alive && peer)
+	if (fail_fast && atomic_read(&ni->ni_fatal_error_on)) {
+		lnd_lnet_count(node->upper, LND_LNET_FAST);
+		lnd_lnet_end(message, -ENETDOWN, LNET_MSG_STATUS_LOCAL_ERROR, 0);
+	} else if (node->alive && peer) {
 		lnd_lnet_try(message);
-	else
+	} else {
 		lnd_lnet_end(message, peer ? -ESHUTDOWN : -EHOSTUNREACH, peer ?
 			     LNET_MSG_STATUS_LOCAL_ABORTED : LNET_MSG_STATUS_LOCAL_NO_ROUTE, 0);
+	}
 	up_read(&node->incarnation);
 	return 0;
 }

@@ -15,6 +15,7 @@ static const char *const lnd_lnet_count_names[] = {
 	[LND_LNET_LOOPS] = "loops",
 	[LND_LNET_REFUSED] = "refused",
 	[LND_LNET_TAKEN_BACK] = "taken_back",
+	[LND_LNET_FAST] = "failed_fast",
 };
 
 /* Context: thread. */

@@ -5,6 +5,7 @@ use core::ffi::{c_char, CStr};
 
 use lnd_core::config::ConfigError;
 use lnd_core::driver::Why;
+use lnd_core::transfer::HealthClass;
 
 use crate::abi::lnd_error;
 use crate::names::name_of;
@@ -72,6 +73,49 @@ static ERRNOS: [u8; lnd_error::ALL.len()] = {
 #[no_mangle]
 pub extern "C" fn lnd_error_errno(error: u32) -> i32 {
     ERRNOS.get(error as usize).map_or(-22, |errno| -i32::from(*errno))
+}
+
+/// lnd_error_health() - The health class of an error of a call that was to begin a transfer.
+/// @error: enum lnd_error, or any number.
+///
+/// An upper layer that has accepted a message already ends it with this class. Nothing was
+/// delivered.
+///
+/// Context: any.
+/// Return: enum lnd_health_class: LND_HEALTH_OK for LND_OK, LND_DONE and LND_REQUEST;
+/// LND_HEALTH_LOCAL_ERROR for what is the caller's, and for a number that is no error.
+#[no_mangle]
+pub extern "C" fn lnd_error_health(error: u32) -> u32 {
+    const OK: u32 = lnd_error::LND_OK as u32;
+    const DONE: u32 = lnd_error::LND_DONE as u32;
+    const REQUEST: u32 = lnd_error::LND_REQUEST as u32;
+    match error {
+        OK | DONE | REQUEST => HealthClass::Ok as u32,
+        _ => why_of(error).map_or(HealthClass::LocalError, Why::health) as u32,
+    }
+}
+
+/// The refusal that an error stands for. Errors that are not listed are the caller's.
+pub(crate) const fn why_of(error: u32) -> Option<Why> {
+    const PEER_DOWN: u32 = lnd_error::LND_E_PEER_DOWN as u32;
+    const NO_ROUTE: u32 = lnd_error::LND_E_NO_ROUTE as u32;
+    const DEADLINE: u32 = lnd_error::LND_E_DEADLINE as u32;
+    const PEERS_FULL: u32 = lnd_error::LND_E_PEERS_FULL as u32;
+    const NO_SLOTS: u32 = lnd_error::LND_E_NO_SLOTS as u32;
+    const NO_LISTS: u32 = lnd_error::LND_E_NO_LISTS as u32;
+    const STALE: u32 = lnd_error::LND_E_STALE as u32;
+    const SHUTTING_DOWN: u32 = lnd_error::LND_E_SHUTTING_DOWN as u32;
+    match error {
+        PEER_DOWN => Some(Why::PeerDown),
+        NO_ROUTE => Some(Why::NoRoute),
+        DEADLINE => Some(Why::DeadlinePassed),
+        PEERS_FULL => Some(Why::PeersFull),
+        NO_SLOTS => Some(Why::NoSlots),
+        NO_LISTS => Some(Why::NoLists),
+        STALE => Some(Why::StalePeer),
+        SHUTTING_DOWN => Some(Why::ShuttingDown),
+        _ => None,
+    }
 }
 
 /// lnd_error_name() - The name of an error, as in the header.
@@ -206,6 +250,18 @@ mod tests {
             Why::StalePeer,
         ] {
             assert_eq!(lnd_error_errno(of_why(why) as u32), why.errno(), "{why:?}");
+            assert_eq!(lnd_error_health(of_why(why) as u32), why.health() as u32, "{why:?}");
         }
+    }
+
+    #[test]
+    fn only_what_is_no_error_is_healthy() {
+        for error in lnd_error::ALL {
+            let errno = lnd_error_errno(error as u32);
+            assert_eq!(lnd_error_health(error as u32) == 0, errno == 0, "{error:?}");
+        }
+        assert_eq!(lnd_error_health(lnd_error::LND_E_PEER_DOWN as u32), 8);
+        assert_eq!(lnd_error_health(lnd_error::LND_E_NO_SLOTS as u32), 2);
+        assert_eq!(lnd_error_health(u32::MAX), 5);
     }
 }

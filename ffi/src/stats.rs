@@ -95,10 +95,8 @@ pub extern "C" fn lnd_counter_count() -> u32 {
 /// Return: the name, or NULL if there is no such counter.
 #[no_mangle]
 pub extern "C" fn lnd_counter_name(counter: u32) -> *const c_char {
-    match NAMES.get(counter as usize) {
-        Some(name) => name.as_ptr().cast(),
-        None => core::ptr::null(),
-    }
+    let name = NAMES.split_inclusive(|byte| *byte == 0).nth(counter as usize);
+    name.map_or(core::ptr::null(), |name| name.as_ptr().cast())
 }
 
 /// lnd_counter() - The value of a counter.
@@ -125,22 +123,30 @@ pub unsafe extern "C" fn lnd_counter(
     }))
 }
 
-/// Longest name of a counter, with its terminating zero.
-const NAME: usize = 32;
+/// The bytes of all names, each with its terminating zero.
+const LENGTH: usize = {
+    let (mut length, mut at) = (0, 0);
+    while at < Counter::ALL.len() {
+        length += Counter::ALL[at].name().len() + 1;
+        at += 1;
+    }
+    length
+};
 
-/// The counters' names, each terminated by a zero.
-static NAMES: [[u8; NAME]; Counter::ALL.len()] = {
-    let mut names = [[0; NAME]; Counter::ALL.len()];
-    let mut at = 0;
-    while at < names.len() {
+/// The counters' names one behind the other. A table of them would take three times the bytes of a
+/// module's file.
+static NAMES: [u8; LENGTH] = {
+    let mut names = [0; LENGTH];
+    let (mut next, mut at) = (0, 0);
+    while at < Counter::ALL.len() {
         let name = Counter::ALL[at].name().as_bytes();
-        // Checked at compile time: a longer name does not compile.
-        assert!(name.len() < NAME);
         let mut byte = 0;
         while byte < name.len() {
-            names[at][byte] = name[byte];
+            names[next] = name[byte];
+            next += 1;
             byte += 1;
         }
+        next += 1;
         at += 1;
     }
     names

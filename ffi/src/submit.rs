@@ -126,8 +126,9 @@ fn accept(
         Some(_) => driver.submit(now, request),
         None => driver.submit_pending(now, request).map(Submitted::Pending),
     };
-    let submitted = submitted.map_err(|refused| of_why(refused.why))?;
+    // A refused message may have begun a handshake, whose timer the host must hear of.
     ni.exit(entered, now);
+    let submitted = submitted.map_err(|refused| of_why(refused.why))?;
     match (submitted, report) {
         (Submitted::Done(status), Some(report)) => {
             // A GET that ends at once was sent as a header alone.

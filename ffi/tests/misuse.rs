@@ -21,12 +21,17 @@ use host::{config, no_ops, put, ring_for, Ni, FRAG};
 
 mod host;
 
+#[cfg(feature = "operations")]
+const MS: u64 = 1_000_000;
+
 #[derive(Default)]
 struct Host {
     ni: Cell<*mut lnd_ni>,
     sent: Cell<u32>,
     reported: Cell<u32>,
     bugs: Cell<u32>,
+    #[cfg(feature = "operations")]
+    woken: Cell<u32>,
 }
 
 unsafe fn host<'a>(ctx: *mut c_void) -> &'a Host {
@@ -110,6 +115,75 @@ fn an_ni_is_made_and_ends_and_is_no_ni_any_more() {
         assert_eq!(it.destroy(), lnd_error::LND_E_NI);
         assert_eq!(lnd_run(ni, 1, 1, null_mut()), lnd_error::LND_E_NI);
     }
+}
+
+#[cfg(feature = "operations")]
+unsafe extern "C" fn say(ctx: *mut c_void, _: *const lnd_frame) -> u32 {
+    // SAFETY: see `host`.
+    let host = unsafe { host(ctx) };
+    host.sent.set(host.sent.get() + 1);
+    lnd_send::LND_SEND_DONE as u32
+}
+
+#[cfg(feature = "operations")]
+unsafe extern "C" fn wake(ctx: *mut c_void) {
+    // SAFETY: see `host`.
+    let host = unsafe { host(ctx) };
+    host.woken.set(host.woken.get() + 1);
+}
+
+/// An engine whose link is up and which is never given anything.
+#[cfg(feature = "operations")]
+fn idle() -> lnd_ops {
+    unsafe extern "C" fn post(_: *mut c_void, _: *const lnd_bd) -> u32 {
+        lnd_post::LND_POST_FULL as u32
+    }
+    unsafe extern "C" fn tell(_: *mut c_void, _: u32) {}
+    unsafe extern "C" fn invalidate(_: *mut c_void, _: u32, _: lnd_tag) {}
+    unsafe extern "C" fn yes(_: *mut c_void, _: u32) -> u32 {
+        1
+    }
+    lnd_ops {
+        engine_post: Some(post),
+        engine_doorbell: Some(tell),
+        engine_invalidate: Some(invalidate),
+        engine_stop: Some(tell),
+        engine_quiesced: Some(yes),
+        engine_reset: Some(tell),
+        engine_link_up: Some(yes),
+        send: Some(say),
+        wake: Some(wake),
+        ..ops()
+    }
+}
+
+/// A refused message may have begun a handshake. A host that sleeps hears of the time at which its
+/// hello is due again.
+#[cfg(feature = "operations")]
+#[test]
+fn a_refused_message_wakes_whom_its_hello_needs() {
+    let host = Host::default();
+    // SAFETY: the host lives until the end of the test.
+    let it = unsafe { Ni::new(lnd_config { lists: 0, ..config() }, &idle(), &host) };
+    let mut next = 0;
+    for now in 1..9 {
+        // SAFETY: the NI is alive, and the place is there.
+        assert_eq!(unsafe { lnd_run(it.ni, now * MS, 4, &mut next) }, lnd_error::LND_OK);
+    }
+    assert_eq!(next, LND_NEVER);
+    host.woken.set(0);
+    let two = [FRAG, lnd_frag { addr: 200, ..FRAG }];
+    let request = lnd_send_request { nfrags: 2, ..put(&two[0], 7) };
+    let request = lnd_send_request { frags: two.as_ptr(), ..request };
+    // SAFETY: everything is what it is said to be.
+    let refused = unsafe { lnd_submit(it.ni, &request, 9 * MS, null_mut(), null_mut()) };
+    assert_eq!((refused, host.sent.get()), (lnd_error::LND_E_NO_LISTS, 1));
+    assert_eq!(host.woken.get(), 1);
+    // SAFETY: the NI is alive, and the place is there.
+    assert_eq!(unsafe { lnd_run(it.ni, 9 * MS, 4, &mut next) }, lnd_error::LND_OK);
+    assert_ne!(next, LND_NEVER, "the hello's own time");
+    it.shut_down();
+    assert_eq!(it.destroy(), lnd_error::LND_OK);
 }
 
 #[test]

@@ -135,6 +135,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         for step in 0..100 {
             now = now.after(Span::from_millis(1));
             NIDS.iter().zip(&mut nodes).for_each(|(nid, node)| run(node, *nid, now));
+            // Half of the steps are for what precedes it, half for its way to the end.
             if step == 50 {
                 let payload = [Fragment::new(0, length)];
                 let request = Request::put(NIDS[1], b"match bits", &payload, now.after(TIMEOUT));

@@ -100,24 +100,22 @@ impl Refusal {
 
 /// The meaning of a refusal by the driver. Context: any; constant time.
 pub const fn refusal(why: Why) -> Refusal {
+    let class = why.health();
     match why {
-        // Another local interface may have a route.
-        Why::NoRoute => Refusal::again(HealthClass::LocalNoRoute, Charge::None),
-        Why::PeerDown => Refusal::again(HealthClass::RemoteDropped, Charge::PeerNi),
-        // The message's own deadline ends it; the slice of one try does not.
-        Why::DeadlinePassed => Refusal::again(HealthClass::LocalTimeout, Charge::None),
+        Why::PeerDown => Refusal::again(class, Charge::PeerNi),
+        // Another local interface may have a route. The message's own deadline ends it; the slice
+        // of one try does not. The next try names the peer by its NID.
+        Why::NoRoute | Why::DeadlinePassed | Why::StalePeer => Refusal::again(class, Charge::None),
         Why::PeersFull | Why::NoSlots | Why::NoLists => {
-            Refusal { full: true, ..Refusal::again(HealthClass::LocalDropped, Charge::None) }
+            Refusal { full: true, ..Refusal::again(class, Charge::None) }
         }
-        // The next try names the peer by its NID.
-        Why::StalePeer => Refusal::again(HealthClass::LocalDropped, Charge::None),
         Why::BadLink
         | Why::Fragments(_)
         | Why::BadAddress
         | Why::HeaderTooLong
         | Why::TooLong
         | Why::WrongKind
-        | Why::ShuttingDown => Refusal::CALLER,
+        | Why::ShuttingDown => Refusal { class, ..Refusal::CALLER },
     }
 }
 

@@ -40,7 +40,7 @@ kernel_tools() {
 
 # Debian's kernel: headers installed, image only unpacked. Sets kernel (release), headers, vmlinux.
 stock_kernel() {
-    local package image
+    local package
     if ! dpkg -s linux-headers-amd64 >/dev/null 2>&1; then
         need_apt a-program-that-is-never-there linux-headers-amd64
     fi
@@ -52,17 +52,36 @@ stock_kernel() {
     version=$(dpkg-query -W -f '${Version}' "$package")
     vmlinux=$work/vmlinux-$kernel-$version
     [ -s "$vmlinux" ] && return
-    image=linux-image-$kernel
-    (
-        cd "$work"
-        apt-get download -qq "$image=$version" 2>/dev/null ||
-            { apt-get update -qq && apt-get download -qq "$image=$version"; }
-        dpkg-deb --fsys-tarfile "$image"_*.deb | tar -x --strip-components=2 "./boot/vmlinuz-$kernel"
-        rm "$image"_*.deb
-    ) || fail "apt-get download $image=$version"
+    image_files "$work" 2 "./boot/vmlinuz-$kernel"
     "$bench/extract-vmlinux" "$work/vmlinuz-$kernel" "$vmlinux.new"
     mv "$vmlinux.new" "$vmlinux"
     rm "$work/vmlinuz-$kernel"
+}
+
+# image_files DIRECTORY DEPTH PATTERN…: files of the kernel's package, without DEPTH folders of
+# their paths.
+image_files() {
+    local image=linux-image-$kernel version from
+    version=$(dpkg-query -W -f '${Version}' "linux-headers-$kernel")
+    from=$(mktemp -d)
+    (
+        cd "$from"
+        apt-get download -qq "$image=$version" 2>/dev/null ||
+            { apt-get update -qq && apt-get download -qq "$image=$version"; }
+        dpkg-deb --fsys-tarfile "$image"_*.deb |
+            tar -x -C "$1" --strip-components="$2" --wildcards "${@:3}"
+    ) || fail "apt-get download $image=$version"
+    rm -rf "$from"
+}
+
+# kernel_modules DIRECTORY NAME…: some of the kernel's own modules.
+kernel_modules() {
+    local at names=("${@:2}")
+    at=$(mktemp -d)
+    names=("${names[@]/#/./lib/modules/*/}")
+    image_files "$at" 0 "${names[@]/%/.ko}"
+    find "$at" -name '*.ko' -exec strip --strip-debug {} + -exec mv -t "$1" {} +
+    rm -rf "$at"
 }
 
 # build_library OUT [CARGO ARGUMENTS]: the Rust archive for the kernel.
@@ -99,30 +118,37 @@ build_module() {
     sed -i '/Skipping BTF generation/d' "$work/logs/make"
 }
 
-# dkms_build: the module by DKMS, in folders of its own, as a package lays the sources out.
+# dkms_build FOLDER: the module of ffi/FOLDER by DKMS, in folders of its own, as a package lays the
+# sources out.
 dkms_build() {
-    local tree=$work/dkms/tree from=$work/dkms/source version at
+    local tree=$work/dkms/tree from=$work/dkms/source conf=ffi/$1/dkms.conf name version module at
     need_apt dkms
-    version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' ffi/kernel/dkms.conf)
-    at=$from/lnd-soft-$version
+    name=$(sed -n 's/^PACKAGE_NAME="\(.*\)"/\1/p' "$conf")
+    version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$conf")
+    module=$(sed -n 's/^BUILT_MODULE_NAME\[0\]="\(.*\)"/\1/p' "$conf")
+    at=$from/$name-$version
     rm -rf "$work/dkms"
-    mkdir -p "$tree" "$at/kernel" "$at/lib"
-    cp ffi/kernel/dkms.conf "$at"
+    mkdir -p "$tree" "$at/lib"
+    cp "$conf" "$at"
     copy_sources "$at/kernel"
+    if [ "$1" != kernel ]; then
+        mkdir "$at/$1"
+        find "ffi/$1" -maxdepth 1 -type f -exec cp -t "$at/$1" {} +
+    fi
     cp -r ffi/include "$at/include"
     cp "$work/liblnd_kernel.a" "$at/lib"
     (
         # Keys of its own, too; and no Rust.
         export mok_signing_key=$work/dkms/key mok_certificate=$work/dkms/certificate
         export PATH=/usr/sbin:/usr/bin:/sbin:/bin
-        dkms add --dkmstree "$tree" --sourcetree "$from" -m lnd-soft -v "$version" &&
-            dkms build --dkmstree "$tree" --sourcetree "$from" -m lnd-soft -v "$version" -k "$kernel" \
+        dkms add --dkmstree "$tree" --sourcetree "$from" -m "$name" -v "$version" &&
+            dkms build --dkmstree "$tree" --sourcetree "$from" -m "$name" -v "$version" -k "$kernel" \
                 --kernelsourcedir "$headers"
     ) >"$work/logs/dkms" 2>&1 || {
-        cat "$work/logs/dkms" "$tree"/lnd-soft/*/build/make.log 2>/dev/null || true
+        cat "$work/logs/dkms" "$tree/$name"/*/build/make.log 2>/dev/null || true
         fail "DKMS does not build the module"
     }
-    modinfo -F vermagic "$tree/lnd-soft/$version/$kernel/$(uname -m)/module/lnd_soft.ko" | grep -q "^$kernel " ||
+    [[ $(modinfo -F vermagic "$tree/$name/$version/$kernel/$(uname -m)/module/$module.ko") == "$kernel "* ]] ||
         fail "DKMS has built no module for $kernel"
     note "DKMS builds it without Rust"
 }
@@ -156,15 +182,22 @@ initrd() {
     local out=$1 test=$2 root
     shift 2
     root=$(mktemp -d)
-    mkdir -p "$root/bin" "$root/t"
-    cp "$(command -v busybox)" "$root/bin/busybox"
-    cp "$work/leave" "$root/bin/leave"
-    cp "$bench/init" "$root/init"
-    chmod +x "$root/init"
-    cp "$test" "$root/t/test.sh"
-    cp "$bench/complaints" "$bench/guest/lib.sh" "$@" "$root/t/"
-    (cd "$root" && find . | cpio -o -H newc --quiet) >"$out"
+    mkdir -p "$root/t"
+    [ $# = 0 ] || cp "$@" "$root/t/"
+    initrd_of "$root" "$out" "$test"
     rm -rf "$root"
+}
+
+# initrd_of ROOT OUT TEST: the same with what ROOT has already.
+initrd_of() {
+    mkdir -p "$1/bin" "$1/t"
+    cp "$(command -v busybox)" "$1/bin/busybox"
+    cp "$work/leave" "$1/bin/leave"
+    cp "$bench/init" "$1/init"
+    chmod +x "$1/init"
+    cp "$3" "$1/t/test.sh"
+    cp "$bench/complaints" "$bench/guest/lib.sh" "$1/t/"
+    (cd "$1" && find . | cpio -o -H newc --quiet) >"$2"
 }
 
 # vm_start NAME KERNEL INITRD [QEMU ARGUMENTS]: boots; sets vm_pid. The console goes to logs/NAME.
@@ -268,10 +301,11 @@ fabric_start() {
     wait_for 300 grep -qs ready "$work/logs/doorbell" || fail "the doorbell server did not start"
 }
 
-# on_fabric MACHINE: QEMU's arguments for a machine on the fabric, into on_fabric.
+# on_fabric MACHINE [VECTORS [NAME]]: QEMU's arguments for a machine on the fabric, into on_fabric;
+# a further device of one machine needs a name of its own.
 on_fabric() {
     # Read by callers.
     # shellcheck disable=SC2034
-    on_fabric=(-chardev "socket,path=$fabric/machine-$1,id=bell"
-        -device "ivshmem-doorbell,vectors=${2:-1},chardev=bell")
+    on_fabric=(-chardev "socket,path=$fabric/machine-$1,id=${3:-bell}"
+        -device "ivshmem-doorbell,vectors=${2:-1},chardev=${3:-bell}")
 }

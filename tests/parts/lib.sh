@@ -65,7 +65,7 @@ need_target() {
 # need_component NAME [TOOLCHAIN]: a component such as clippy.
 need_component() {
     local args=(${2:+--toolchain "$2"})
-    rustup component list --installed "${args[@]}" | grep -q "^$1\b" ||
+    grep -q "^$1\b" <(rustup component list --installed "${args[@]}") ||
         rustup component add "${args[@]}" "$1" || fail "missing: rustup component add ${args[*]} $1"
 }
 

@@ -53,9 +53,10 @@ void lnd_upper_free(struct lnd_host_node *node)
 }
 
 /* Context: thread. */
-void lnd_upper_config(struct lnd_host_node *node, struct lnd_config *config)
+int lnd_upper_config(struct lnd_host_node *node, struct lnd_config *config)
 {
 	node->upper->expiry = LND_NEVER;
+	return 0;
 }
 
 /* Context: the node's thread. */

@@ -45,6 +45,7 @@ static int lnd_host_create(struct lnd_host_node *node)
 	struct lnd_config config;
 	enum lnd_error error;
 	u32 i;
+	int rc;
 
 	error = lnd_host_fault(LND_HOST_AT_CONFIG) ? LND_E_CONFIG :
 		lnd_config_init(&config, LND_ABI_VERSION, lnd_host_slots, fabric->nodes,
@@ -58,7 +59,9 @@ static int lnd_host_create(struct lnd_host_node *node)
 	config.hello_timeout = 200 * NSEC_PER_MSEC;
 	config.lists = lnd_host_slots;
 	config.immediate_max = LND_HOST_INLINE;
-	lnd_upper_config(node, &config);
+	rc = lnd_upper_config(node, &config);
+	if (rc)
+		return rc;
 	for (i = 0; i < fabric->links; i++) {
 		struct lnd_soft_link link = { .size = sizeof(link) };
 

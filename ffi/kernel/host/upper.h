@@ -32,8 +32,11 @@ void lnd_upper_remove(struct lnd_host_fabric *fabric);
 int lnd_upper_alloc(struct lnd_host_node *node);
 void lnd_upper_free(struct lnd_host_node *node);
 
-/* A node is about to start: changes its configuration. Context: thread, with fabric->control. */
-void lnd_upper_config(struct lnd_host_node *node, struct lnd_config *config);
+/*
+ * A node is about to start: changes its configuration. Returns 0, or a negative errno if it must
+ * not start. Context: thread, with fabric->control.
+ */
+int lnd_upper_config(struct lnd_host_node *node, struct lnd_config *config);
 
 /*
  * All in the node's thread, with nothing held; none of them waits for memory.

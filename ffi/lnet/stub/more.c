@@ -160,7 +160,7 @@ static const char *traffic_mixed(void)
 	return NULL;
 }
 
-static void stub_to_nobody(const struct lnet_nid *target, bool get)
+static void stub_to_absent(const struct lnet_nid *target, bool get)
 {
 	struct stub_op *op = stub_op_new(FROM, FROM, get, 5000);
 
@@ -172,13 +172,21 @@ static void stub_to_nobody(const struct lnet_nid *target, bool get)
 	stub_op_wait(op);
 }
 
+/* A NID of the network that no NI has. */
+static struct lnet_nid stub_absent(void)
+{
+	struct lnet_nid absent = FROM->ni.ni_nid;
+
+	absent.nid_addr[0] = cpu_to_be32(0x7ffffff0);
+	return absent;
+}
+
 static const char *error_unreachable(void)
 {
-	struct lnet_nid nobody = FROM->ni.ni_nid;
+	struct lnet_nid absent = stub_absent();
 
-	nobody.nid_addr[0] = cpu_to_be32(0x7ffffff0);
-	stub_to_nobody(&nobody, false);
-	stub_to_nobody(&nobody, true);
+	stub_to_absent(&absent, false);
+	stub_to_absent(&absent, true);
 	return NULL;
 }
 
@@ -192,8 +200,8 @@ static const char *error_peer_gone(void)
 	stub_op_start(op);
 	stub_op_wait(op);
 	stub_ni_stop(1);
-	stub_to_nobody(&gone, false);
-	stub_to_nobody(&gone, true);
+	stub_to_absent(&gone, false);
+	stub_to_absent(&gone, true);
 	return NULL;
 }
 
@@ -311,11 +319,10 @@ static const char *callbacks(void)
 {
 	struct lnet_ioctl_config_lnd_cmn_tunables common = { 0 };
 	struct lnet_lnd_tunables tunables = { };
-	struct lnet_nid nobody = FROM->ni.ni_nid;
+	struct lnet_nid absent = stub_absent();
 
-	nobody.nid_addr[0] = cpu_to_be32(0x7ffffff0);
 	if (stub.lnd->lnd_notify_peer_down)
-		stub.lnd->lnd_notify_peer_down(&nobody);
+		stub.lnd->lnd_notify_peer_down(&absent);
 	if (stub.lnd->lnd_get_timeout && stub.lnd->lnd_get_timeout() <= 0)
 		stub_violation(STUB_NI_START, "lnd_get_timeout() is %d",
 			       stub.lnd->lnd_get_timeout());

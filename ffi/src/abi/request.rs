@@ -116,7 +116,9 @@ pub enum lnd_request_kind {
 /// @header: the upper layer's header, in the frame.
 /// @payload: LND_REQUEST_IMMEDIATE: the payload, in the frame. Else NULL.
 /// @header_len: bytes of the header.
-/// @len: bytes offered (PUT) or wanted (GET).
+/// @len: bytes offered (PUT) or wanted (GET). What a sender announces and sends is its own word:
+///       only the frame bounds an inline payload, not our @immediate_max of struct lnd_config, and
+///       nothing bounds the other two.
 /// @now: the time of the frame.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]

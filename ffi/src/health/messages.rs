@@ -6,14 +6,13 @@ use core::mem::size_of;
 use ::lnd_health::attempts::Attempts;
 use ::lnd_health::node::{End, Ended, Next, WhyEnded};
 use ::lnd_health::{refusal, Refusal};
-use lnd_core::driver::Why;
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Cause, Delivery, HealthClass as Class, Place, Status};
 
 use super::paths::check;
 use super::{lnd_health, Whole};
 use crate::abi::{lnd_attempts, lnd_error, lnd_next, lnd_outcome, lnd_report, lnd_why_ended};
-use crate::errors::outcome;
+use crate::errors::{outcome, why_of};
 use crate::input::{given, input, output};
 
 /// The class and the delivery of a report.
@@ -160,24 +159,11 @@ pub unsafe extern "C" fn lnd_health_ended(
     outcome(given!(lnd_health::with(health, ended)))
 }
 
-/// The meaning of an error of `lnd_submit`. Errors that are not listed are the caller's.
+/// The meaning of an error of `lnd_submit`. Errors that are no refusal are the caller's.
 const fn refusal_of(error: u32) -> Refusal {
-    const PEER_DOWN: u32 = lnd_error::LND_E_PEER_DOWN as u32;
-    const NO_ROUTE: u32 = lnd_error::LND_E_NO_ROUTE as u32;
-    const DEADLINE: u32 = lnd_error::LND_E_DEADLINE as u32;
-    const PEERS_FULL: u32 = lnd_error::LND_E_PEERS_FULL as u32;
-    const NO_SLOTS: u32 = lnd_error::LND_E_NO_SLOTS as u32;
-    const NO_LISTS: u32 = lnd_error::LND_E_NO_LISTS as u32;
-    const STALE: u32 = lnd_error::LND_E_STALE as u32;
-    match error {
-        PEER_DOWN => refusal(Why::PeerDown),
-        NO_ROUTE => refusal(Why::NoRoute),
-        DEADLINE => refusal(Why::DeadlinePassed),
-        PEERS_FULL => refusal(Why::PeersFull),
-        NO_SLOTS => refusal(Why::NoSlots),
-        NO_LISTS => refusal(Why::NoLists),
-        STALE => refusal(Why::StalePeer),
-        _ => Refusal::CALLER,
+    match why_of(error) {
+        Some(why) => refusal(why),
+        None => Refusal::CALLER,
     }
 }
 

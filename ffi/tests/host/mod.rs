@@ -88,6 +88,10 @@ impl Ni {
         // SAFETY: the ring's own memory, of its own size.
         let made = unsafe { lnd_ring_format(&config, ring.at(), ring.len(), 0, 0) };
         assert_eq!(made, lnd_error::LND_OK);
+        if ops.engine_post.is_some() {
+            // An engine of the host's own has no ring.
+            config.rings[0] = lnd_ring { base: null_mut(), len: 0 };
+        }
         // SAFETY: a configuration.
         let memory = Block::new(unsafe { lnd_ni_size(&config) });
         let ctx = std::ptr::from_ref(host).cast_mut().cast();

@@ -4,7 +4,7 @@
 use crate::base::fragment::{Fragment, FragmentError};
 use crate::base::id::{LinkId, Nid, PeerId, Tag};
 use crate::base::time::Instant;
-use crate::machines::transfer::Status;
+use crate::machines::transfer::{HealthClass, Status};
 
 /// The four kinds of LNet message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -152,6 +152,25 @@ impl Why {
             Self::NoSlots | Self::NoLists => -11, // EAGAIN
             Self::ShuttingDown => -108,           // ESHUTDOWN
             Self::StalePeer => -116,              // ESTALE
+        }
+    }
+
+    /// The matching health class: nothing was sent in any of these cases.
+    pub const fn health(self) -> HealthClass {
+        match self {
+            Self::NoRoute => HealthClass::LocalNoRoute,
+            Self::PeerDown => HealthClass::RemoteDropped,
+            Self::DeadlinePassed => HealthClass::LocalTimeout,
+            Self::PeersFull | Self::NoSlots | Self::NoLists | Self::StalePeer => {
+                HealthClass::LocalDropped
+            }
+            Self::ShuttingDown => HealthClass::LocalAborted,
+            Self::BadLink
+            | Self::Fragments(_)
+            | Self::BadAddress
+            | Self::HeaderTooLong
+            | Self::TooLong
+            | Self::WrongKind => HealthClass::LocalError,
         }
     }
 }

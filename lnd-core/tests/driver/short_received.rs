@@ -8,9 +8,9 @@ use lnd_core::driver::{
 };
 use lnd_core::fragment::{Fragment, FragmentError};
 use lnd_core::id::Tag;
-use lnd_core::message::NakReason;
+use lnd_core::message::{Message, NakReason};
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Cause, Place};
+use lnd_core::transfer::{Cause, Place, Status};
 
 use super::fabric::BASE;
 use super::letter::Letter;
@@ -65,6 +65,32 @@ fn a_short_message_that_is_refused_at_once_counts() {
     assert_eq!(offered(&mut w), ((0, 0), 1));
     assert_eq!(offered(&mut w), ((0, 0), 1), "the second copy is a duplicate");
     assert_eq!(w.count(1, Counter::Duplicate), 1);
+}
+
+/// Only the frame bounds what a peer sends inline, not what was announced to it. The length that is
+/// offered is that of the payload, and the upper layer decides how much of it goes where.
+#[test]
+fn a_peer_may_send_more_inline_than_was_announced() {
+    let mut w = World::met();
+    w.hold("immediate");
+    w.put(0, 1, 10).unwrap();
+    w.settle();
+    let (now, letter) = (w.now, w.letter(0).unwrap());
+    // 256 bytes were announced: what the fabric's frames hold here.
+    let longer = [7; 300];
+    let message = Message::Immediate { header: &[], payload: &longer };
+    let sink = [Fragment::new(BASE, 4000)];
+    let it = |length| Receive::new(&sink, length, Instant::NEVER);
+    let driver = &mut w.node(1).driver;
+    match driver.on_message(now, letter.link, &letter.envelope, &message) {
+        Inbound::Request(mut arrival) => {
+            assert_eq!(arrival.length(), 300);
+            assert_eq!(arrival.check_recv(&it(301)), Err(Why::TooLong));
+            assert!(matches!(arrival.recv(&it(4)), Ok(Received::Done(Status::OK))));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(w.nodes[1].driver.in_use(), (0, 0));
 }
 
 const REQUESTS: [&str; 3] = ["immediate", "put_req", "get_req"];

@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 use lnd_core::counters::Counter;
 use lnd_core::driver::Why;
 use lnd_core::fragment::FragmentError;
-use lnd_core::transfer::{step, Cause, Debts, Event, Phase, Word};
+use lnd_core::transfer::{step, Cause, Debts, Event, HealthClass, Phase, Word};
 
 /// Room for so many bytes.
 struct Room(usize);
@@ -51,25 +51,26 @@ fn every_counter_has_a_name_of_its_own() {
     assert!(names.iter().all(|name| fits(name)), "{names:?}");
 }
 
-/// Numbers of Linux: a refusal keeps its meaning on the way to the upper layer.
+/// Numbers of Linux, and classes of LNet's health: a refusal keeps its meaning on the way to the
+/// upper layer. Nothing was sent, so none of the classes is of the network.
 #[test]
-fn every_refusal_has_its_errno() {
-    for (why, errno) in [
-        (Why::Fragments(FragmentError::Empty), 22),
-        (Why::BadAddress, 14),
-        (Why::HeaderTooLong, 22),
-        (Why::TooLong, 90),
-        (Why::DeadlinePassed, 110),
-        (Why::BadLink, 22),
-        (Why::NoRoute, 113),
-        (Why::PeerDown, 112),
-        (Why::PeersFull, 105),
-        (Why::NoSlots, 11),
-        (Why::NoLists, 11),
-        (Why::WrongKind, 22),
-        (Why::ShuttingDown, 108),
-        (Why::StalePeer, 116),
+fn every_refusal_has_its_errno_and_its_class() {
+    for (why, errno, class) in [
+        (Why::Fragments(FragmentError::Empty), 22, HealthClass::LocalError),
+        (Why::BadAddress, 14, HealthClass::LocalError),
+        (Why::HeaderTooLong, 22, HealthClass::LocalError),
+        (Why::TooLong, 90, HealthClass::LocalError),
+        (Why::DeadlinePassed, 110, HealthClass::LocalTimeout),
+        (Why::BadLink, 22, HealthClass::LocalError),
+        (Why::NoRoute, 113, HealthClass::LocalNoRoute),
+        (Why::PeerDown, 112, HealthClass::RemoteDropped),
+        (Why::PeersFull, 105, HealthClass::LocalDropped),
+        (Why::NoSlots, 11, HealthClass::LocalDropped),
+        (Why::NoLists, 11, HealthClass::LocalDropped),
+        (Why::WrongKind, 22, HealthClass::LocalError),
+        (Why::ShuttingDown, 108, HealthClass::LocalAborted),
+        (Why::StalePeer, 116, HealthClass::LocalDropped),
     ] {
-        assert_eq!(why.errno(), -errno, "{why:?}");
+        assert_eq!((why.errno(), why.health()), (-errno, class), "{why:?}");
     }
 }

@@ -21,6 +21,13 @@ mod bytes {
     use core::ptr::{self, NonNull};
     use core::slice;
 
+    /// What a copy of whole lines reads at once. A target without vector registers, as a kernel's,
+    /// has no wider access than a word.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    type Wide = core::arch::x86_64::__m128i;
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    type Wide = u64;
+
     const WORD: usize = size_of::<u64>();
     const LINE: usize = size_of::<Line>();
 
@@ -72,18 +79,6 @@ mod bytes {
         }
     }
 
-    /// The bytes of words, in this machine's order.
-    #[inline(always)]
-    fn bytes_of<const WORDS: usize, const BYTES: usize>(words: [u64; WORDS]) -> [u8; BYTES] {
-        let mut bytes = [0; BYTES];
-        for (place, word) in bytes.chunks_exact_mut(WORD).zip(words) {
-            if let Some(place) = place.first_chunk_mut() {
-                *place = word.to_ne_bytes();
-            }
-        }
-        bytes
-    }
-
     /// Calls `f` to write a message in place.
     #[inline]
     pub(in crate::mailbox) unsafe fn fill<R>(
@@ -126,14 +121,17 @@ mod bytes {
     /// Fills the part of the first line, and the whole lines after it.
     ///
     /// # Safety
-    /// `words` is aligned and valid for reading all filled bytes.
+    /// `from` is the payload of a slot, valid for reading all filled bytes.
     #[inline(always)]
-    unsafe fn copy_lines(words: NonNull<u64>, first: &mut [u8; FIRST_LINE], rest: &mut [u8]) {
-        // SAFETY: the words that the caller guarantees.
-        let mut at = unsafe { copy_some::<{ FIRST_LINE / WORD }, FIRST_LINE>(words, first) };
-        for line in rest.chunks_exact_mut(LINE).filter_map(|line| line.first_chunk_mut()) {
-            // SAFETY: as above.
-            at = unsafe { copy_some::<{ LINE / WORD }, LINE>(at, line) };
+    unsafe fn copy_lines(from: NonNull<u64>, first: &mut [u8; FIRST_LINE], rest: &mut [u8]) {
+        // SAFETY: the slot's head and this word are the two halves of a wide word.
+        let mut at = unsafe { copy_all::<u64>(from, &mut first[..WORD]) };
+        // SAFETY: three wide words, which end the line. Its beginning is aligned, as is each wide
+        // word in it.
+        at = unsafe { copy_all::<Wide>(at.cast(), &mut first[WORD..]) }.cast();
+        for line in rest.chunks_exact_mut(LINE).filter_map(<[u8]>::first_chunk_mut::<LINE>) {
+            // SAFETY: the next line of the slot, which the caller guarantees.
+            at = unsafe { copy_all::<Wide>(at.cast(), line) }.cast();
         }
     }
 
@@ -147,31 +145,29 @@ mod bytes {
         for part in into.chunks_mut(WORD) {
             let mut word = [0; WORD];
             // SAFETY: the words that the caller guarantees, the last one as a whole.
-            at = unsafe { copy_some::<1, WORD>(at, &mut word) };
+            at = unsafe { copy_all::<u64>(at, &mut word) };
             for (to, byte) in part.iter_mut().zip(word) {
                 *to = byte;
             }
         }
     }
 
-    /// Fills `into` with `WORDS` words. Returns the address after them.
+    /// Fills `into`, whose length is a multiple of the size of `W`. Each `W` is read once. Returns
+    /// the address after them.
     ///
     /// # Safety
-    /// `from` is aligned and valid for reading `WORDS` words.
+    /// `from` is aligned and valid for reading `into.len()` bytes. Any bytes are a valid `W`.
     #[inline(always)]
-    unsafe fn copy_some<const WORDS: usize, const BYTES: usize>(
-        from: NonNull<u64>,
-        into: &mut [u8; BYTES],
-    ) -> NonNull<u64> {
+    unsafe fn copy_all<W: Copy>(from: NonNull<W>, into: &mut [u8]) -> NonNull<W> {
         let mut from = from;
-        let words = core::array::from_fn(|_| {
-            // SAFETY: within the words that the caller guarantees.
+        for part in into.chunks_exact_mut(size_of::<W>()) {
+            // SAFETY: within the bytes that the caller guarantees.
             let word = unsafe { from.read_volatile() };
-            // SAFETY: at most one past the end of these words.
+            // SAFETY: `part` is as long as `W`, and ours alone.
+            unsafe { part.as_mut_ptr().cast::<W>().write_unaligned(word) };
+            // SAFETY: at most one past the end of these bytes.
             from = unsafe { from.add(1) };
-            word
-        });
-        *into = bytes_of::<WORDS, BYTES>(words);
+        }
         from
     }
 }

@@ -8,17 +8,24 @@
 stub=/sys/kernel/debug/lnet_stub
 lnd=$(word lnd lnd_reference)
 
-# suite CASE PARAMETERS: loads stub and LND, runs a case or all, and unloads. The report: /report.
+# begin PARAMETERS: loads stub and LND. end: unloads them. suite CASE PARAMETERS: in between runs a
+# case or all. The report: /report.
 limit_ms=$((5000 * patience))
-suite() {
+begin() {
     insmod ./lnet_stub.ko limit_ms=$limit_ms "interfaces=$(word interfaces ref1,ref2)" \
         "bad=$(word bad none)" || die "insmod lnet_stub.ko"
     # shellcheck disable=SC2086 # words of parameters
-    insmod "./$lnd.ko" $2 || die "insmod $lnd.ko $2"
-    echo "$1" >$stub/run || die "the suite cannot run $1"
-    cat $stub/report >/report
+    insmod "./$lnd.ko" $1 || die "insmod $lnd.ko $1"
+}
+end() {
     rmmod "$lnd" || die "rmmod $lnd"
     rmmod lnet_stub || die "rmmod lnet_stub"
+}
+suite() {
+    begin "$2"
+    echo "$1" >$stub/run || die "the suite cannot run $1"
+    cat $stub/report >/report
+    end
 }
 
 suite all "$(word args '' | tr , ' ')"
@@ -29,6 +36,25 @@ case $(tail -n 1 /report) in
 esac
 ! grep '^NOT-APPLICABLE' /report || [ "$lnd" != lnd_reference ] || die "a case does not apply"
 say "$lnd: $(tail -n 1 /report)"
+
+# A node of ours that LNet does not use is not started by hand: its events have no interface. And an
+# interface keeps its module.
+node=$(word node none)
+if [ "$node" != none ]; then
+    begin "$(word args '' | tr , ' ')"
+    if echo revive >"/sys/kernel/debug/$lnd/$node/control"; then
+        die "a node without an interface is alive"
+    fi
+    echo traffic.mixed >$stub/run &
+    traffic=$!
+    until [ "$(cat "/sys/module/$lnd/refcnt")" -gt 0 ]; do
+        [ -e /proc/$traffic ] || die "an interface does not keep its module"
+    done
+    rmmod "$lnd" && die "unloaded under an interface"
+    wait $traffic
+    grep -q '^PASS traffic.mixed' $stub/report || die "traffic"
+    end
+fi
 [ "$(word seeds no)" = yes ] || exit 0
 
 # Exactly the violation that is named, in the case that is named.

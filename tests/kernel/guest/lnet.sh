@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# One of two machines under LNet: machine 0 drives lnet_selftest, machine 1 serves it. Both load,
+# ping, discover, take their interfaces away under load or after it, add and delete them again and
+# again, and unload.
+# shellcheck shell=sh disable=SC2317,SC2119 # called by until_so; loaded without parameters
+. ./lnet_lib.sh
+
+theirs=$((2 - me))@$net
+loaded
+added || die "net add"
+lnetctl net add --net "$net" --if ivshmem7 2>/dev/null && die "an interface that is not there is added"
+lnetctl net add --net "$net" --if "$if" --credits 4 --peer-credits 8 2>/dev/null &&
+    die "credits that contradict each other are taken"
+selftest
+
+until_so 60 answers "$theirs" || die "the other machine does not answer"
+answers "$mine" || die "our own NID does not answer"
+lnetctl discover "$theirs" | grep -q "nid: $theirs" || die "discover"
+
+# What lnetctl exports has the interface. It imports only Linux's own network interfaces.
+lnetctl export --backup >/exported || die "export"
+for word in "net type: $net" "$if"; do
+    grep -q "$word" /exported || die "exported: $(cat /exported)"
+done
+
+# LNet's own failures by one rail: what it simulates fails and is not sent again, what is local and
+# nothing else counts against our own interface, and everything ends.
+faults() {
+    for error in local_interrupt local_dropped local_aborted local_no_route local_timeout \
+        local_error remote_error remote_dropped remote_timeout network_timeout; do
+        before=$(resent) blamed=$(blamed "$mine")
+        lnetctl fault drop add -s "$mine" -d "$theirs" -m GET -r 1 -e $error >/dev/null ||
+            die "fault drop add $error"
+        answers "$theirs" && die "$error: an answer"
+        lnetctl fault drop del -a >/dev/null || die "fault drop del"
+        case $error in
+        local_*) [ "$(blamed "$mine")" -gt "$blamed" ] || die "$error: not counted" ;;
+        *) [ "$(blamed "$mine")" = "$blamed" ] || die "$error: counted as our own" ;;
+        esac
+        [ "$(resent)" = "$before" ] || die "$error: sent again"
+        until_so 60 answers "$theirs" || die "no answer after $error"
+    done
+    before=$(counted delayed)
+    lnetctl fault delay add -s "$theirs" -d "$mine" -r 1 -l 1 >/dev/null || die "fault delay add"
+    answers "$theirs" 20000 || die "no answer after a delay"
+    lnetctl fault delay del -a >/dev/null || die "fault delay del"
+    [ "$(counted delayed)" -gt "$before" ] || die "nothing was delayed"
+    say "FAULTS ten classes, and delays"
+}
+
+# One link is enough; without any the interface is known to be bad, and errors come soon.
+cables() {
+    cable 0 down
+    for _ in 1 2 3; do
+        answers "$theirs" 20000 || die "one link is not enough"
+    done
+    cable 1 down
+    dark() {
+        gone "$theirs" && lnetctl net show --net "$net" -v 2>/dev/null | grep -qi 'status: *down'
+    }
+    fast=/sys/module/lnd_lnet/parameters/fail_fast
+    until_so 60 dark || die "an interface without a link is not down: $(lnetctl net show --net "$net" -v)"
+    # By choice what is sent now fails at once.
+    [ "$(counted failed_fast)" = 0 ] || die "messages fail at once without being told to"
+    echo 1 >$fast
+    gone "$theirs" || die "an answer without a link"
+    echo 0 >$fast
+    [ "$(counted failed_fast)" -gt 0 ] || die "nothing has failed at once"
+    cable 0 up
+    cable 1 up
+    until_so 60 answers "$theirs" || die "the links do not come back"
+    say "CABLES one, none, both"
+}
+
+if [ "$me" = 0 ]; then
+    if ruled=$(lnetctl fault drop add -s "$mine" -d "$theirs" -r 100 2>&1); then
+        lnetctl fault drop del -a >/dev/null
+        faults
+    else
+        say "FAULTS NOT RUN: this lnetctl adds no rule: $(echo "$ruled" | tr '\n' ' ')"
+    fi
+    cables
+    lnetctl discover "$theirs" >/dev/null
+    groups "$mine" "$theirs"
+    for size in 4K 64K 1M; do
+        for operation in write read; do
+            for concurrency in 1 8 32; do
+                bulk $operation $size $concurrency
+                lst stop "$name"
+            done
+        done
+    done
+    for size in 8 1000 4104 65528 1048568; do
+        for operation in write read; do
+            bulk $operation $size 4
+            lst stop "$name"
+        done
+    done
+    # The last one goes on while its interface goes.
+    batch last 32 brw read check=full size=64K
+    measured 2
+else
+    # Machine 0 takes its interface away under load: it does not come back for long enough.
+    finished() {
+        gone "$theirs" && sleep 5 && gone "$theirs" && sleep 20 && gone "$theirs"
+    }
+    until_so 600 finished || die "the other machine does not go"
+    # What a client writes, its server gets.
+    [ "$(counted optimised_gets)" -gt 0 ] || die "no GET was optimised"
+fi
+say "sends $(counted sends) receives $(counted receives) optimised $(counted optimised_gets)"
+
+lnetctl net del --net "$net" || die "net del under load"
+[ "$me" = 1 ] || timeout 100 lst end_session >/dev/null 2>&1
+rounds=$(word rounds 200)
+for round in $(seq "$rounds"); do
+    added || die "net add, round $round"
+    lnetctl net del --net "$net" || die "net del, round $round"
+done
+say "CYCLES $rounds"
+unloaded

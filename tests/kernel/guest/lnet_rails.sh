@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# Two machines with two interfaces each. Machine 0 fails one of its own by LNet's simulation, by
+# its cables, by taking its device away: LNet sends by the other what was not delivered.
+# shellcheck shell=sh disable=SC2317 # called by until_so
+. ./lnet_lib.sh
+
+theirs=$((2 - me))@$net
+second=$((me + 3))@$net
+loaded
+added || die "net add"
+lnetctl net add --net "$net" --if "ivshmem$((me + 2))" || die "net add of a second interface"
+until_so 60 answers "$theirs" || die "the other machine does not answer"
+
+if [ "$me" = 1 ]; then
+    finished() {
+        gone "$theirs" && sleep 5 && gone "$theirs"
+    }
+    until_so 600 finished || die "the other machine does not go"
+    unloaded
+    exit 0
+fi
+
+peers_rails() {
+    lnetctl discover "$theirs" | grep -c 'nid: .*@'"$net"
+}
+two_rails() {
+    [ "$(peers_rails)" -ge 2 ]
+}
+until_so 60 two_rails || die "the other machine is not known to have two interfaces"
+
+whole() {
+    lnetctl net set --all --health 1000 >/dev/null && lnetctl peer set --all --health 1000 >/dev/null
+}
+
+# simulated ERROR: each interface fails like this one time in two; counts what was sent again.
+simulated() {
+    whole || die "net set --health"
+    before=$(resent)
+    for from in "$mine" "$second"; do
+        for to in $((2 - me))@"$net" $((4 - me))@"$net"; do
+            lnetctl fault drop add -s "$from" -d "$to" -m GET -r 1 -e "$1" >/dev/null ||
+                die "fault drop add $1"
+        done
+    done
+    answers "$theirs" 20000 && die "$1: an answer"
+    lnetctl fault drop del -a >/dev/null || die "fault drop del"
+    again=$(($(resent) - before))
+}
+for error in local_interrupt local_dropped local_aborted local_no_route local_timeout remote_dropped; do
+    simulated $error
+    [ "$again" -gt 0 ] || die "$error: not sent again"
+done
+for error in local_error remote_error remote_timeout; do
+    simulated $error
+    [ "$again" = 0 ] || die "$error: sent again $again times, though it may have arrived"
+done
+whole
+until_so 60 answers "$theirs" || die "no answer after simulated errors"
+
+# One interface of two without a cable: nothing fails.
+before=$(resent)
+cable 0 down
+cable 1 down
+answered=0
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    if answers "$theirs" 20000; then
+        answered=$((answered + 1))
+    fi
+done
+say "RAILS $answered of 10 pings with one interface of two cut; $(($(resent) - before)) sent again"
+[ "$answered" = 10 ] || die "one interface is not enough: $(lnetctl net show -v 3; lnetctl peer show -v 3)"
+cable 0 up
+cable 1 up
+up() {
+    ! lnetctl net show --net "$net" | grep -q 'status: *down'
+}
+until_so 60 up || die "the interface does not come back"
+
+# The second interface's device goes with the interface up, and comes back.
+devices() {
+    find /sys/bus/pci/drivers/lnd_lnet/ -name '0000:*' | sort
+}
+[ "$(devices | wc -l)" = 2 ] || die "devices: $(devices)"
+device=$(readlink -f "$(devices | tail -n 1)")
+echo 1 >"$device/remove" &
+down() {
+    lnetctl net show --net "$net" | grep -q 'status: *down'
+}
+until_so 60 down || die "an interface without a device is not down"
+for _ in 1 2 3 4 5; do
+    answers "$theirs" 20000 || die "one interface is not enough when the other one's device has gone"
+done
+[ -e "$device" ] || die "the device has gone before its interface"
+lnetctl net del --net "$net" --if "ivshmem$((me + 2))" || die "net del of an interface without a device"
+wait
+[ ! -e "$device" ] || die "the device does not go"
+lnetctl net add --net "$net" --if "ivshmem$((me + 2))" 2>/dev/null && die "net add without a device"
+answers "$theirs" 20000 || die "the first interface does not answer after the second one has gone"
+echo 1 >/sys/bus/pci/rescan
+[ "$(devices | wc -l)" = 2 ] || die "the device does not come back"
+lnetctl net add --net "$net" --if "ivshmem$((me + 2))" || die "net add after the device has come back"
+answers "$theirs" 20000 || die "no answer with both interfaces"
+say "UNPLUGGED and back"
+unloaded

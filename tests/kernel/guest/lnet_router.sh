@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# One of three machines under LNet: machine 0 on the fabric, machine 2 on ethernet, and machine 1, a
+# router, on both.
+# shellcheck shell=sh disable=SC2317 # called by until_so
+. ./lnet_lib.sh
+
+# The client's network is given to LNet as a parameter, as an installed machine has it.
+networks=
+[ "$me" != 0 ] || networks="networks=$net($if)"
+loaded lnet_peer_discovery_disabled=1 ${networks:+"$networks"} alive_router_check_interval=1 router_ping_timeout=1 \
+    tiny_router_buffers=512 small_router_buffers=512 large_router_buffers=64
+[ "$me" != 1 ] || added || die "net add"
+[ "$me" = 0 ] || ethernet
+selftest
+[ "$me" != 0 ] || answers "$mine" || die "no network by its parameter"
+client=1@$net server=10.9.0.3@tcp
+
+case $me in
+0)
+    lnetctl route add --net tcp --gateway "2@$net" || die "route add"
+    until_so 200 answers $server || die "no answer through the router"
+    groups "$client" "$server"
+    for size in 4K 64K 1M; do
+        for operation in write read; do
+            bulk $operation $size 8
+            lst stop "$name"
+        done
+    done
+    lst end_session >/dev/null
+    ;;
+1)
+    lnetctl set routing 1 || die "set routing"
+    # The last to go: the server would wait for a router that is not there.
+    finished() {
+        gone "$client" && gone $server && sleep 3 && gone "$client"
+    }
+    until_so 60 answers "$client" || die "the client does not answer"
+    until_so 60 answers $server || die "the server does not answer"
+    until_so 900 finished || die "the client does not go"
+    # Of itself it sends a few pings.
+    routed=$(counted sends)
+    [ "$routed" -gt 1000 ] || die "only $routed messages were routed"
+    say "ROUTED $routed messages"
+    lnetctl set routing 0 || die "set routing"
+    ;;
+2)
+    lnetctl route add --net "$net" --gateway 10.9.0.2@tcp || die "route add"
+    until_so 200 answers "$client" || die "no answer through the router"
+    finished() {
+        gone "$client" && sleep 3 && gone "$client"
+    }
+    until_so 900 finished || die "the client does not go"
+    ;;
+esac
+unloaded

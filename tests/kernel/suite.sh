@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# Sourced by the conformance parts after lib.sh: the suite's modules, and the suite on an LND.
+# shellcheck disable=SC2154 # set by lib.sh
+
+# quiet LOG: what compiler and checkers have said is nothing. Debian's headers come without the
+# kernel's own type information; to objtool an instrumented library's panic handler comes back.
+quiet() {
+    sed -i -e '/Skipping BTF generation/d' -e '/rust_begin_unwind.*: unreachable instruction$/d' "$1"
+    [ ! -s "$1" ] || fail "warnings: $(cat "$1")"
+}
+
+# suite_modules HEADERS [MAKE ARGUMENTS]: stub and reference LND, in a copy of the sources.
+suite_modules() {
+    local folder log
+    rm -rf "$work/lnet"
+    cp -r ffi/lnet "$work/lnet"
+    for folder in stub reference; do
+        log=$work/logs/make-$folder
+        make -s -C "$work/lnet/$folder" KDIR="$1" "${@:2}" >"$log" 2>&1 || {
+            cat "$log"
+            fail "ffi/lnet/$folder does not build"
+        }
+        quiet "$log"
+    done
+    # The seeds as the guest reads them: name, case, violation.
+    sed -n 's/^\tX(\([a-z_]*\), "\([a-z_.]*\)", "\([A-Z_]*\)").*/\1 \2 \3/p' \
+        ffi/lnet/reference/seeds.h >"$work/seeds"
+}
+
+# own_lnd HEADERS LIBRARY [MAKE FLAGS]: the project's own LND, built for the contract; sets module.
+own_lnd() {
+    rm -rf "$work/own-build"
+    module=$(LND_LIB=$2 MAKEFLAGS="${*:3}" ffi/lnet/conformance "$1" "$work/lnet/stub/Module.symvers" \
+        "$work/own-build" 2>"$work/logs/make-own") || {
+        cat "$work/logs/make-own"
+        fail "ffi/lnet does not build"
+    }
+    quiet "$work/logs/make-own"
+}
+
+# conforms KERNEL NAME MODULE WORDS: the suite on an LND; WORDS for the guest.
+conforms() {
+    local lnd
+    lnd=$(basename "$3" .ko)
+    initrd "$work/$2.initrd" "$bench/guest/conformance.sh" "$work/lnet/stub/lnet_stub.ko" "$3" "$work/seeds"
+    VM_APPEND="lnd=$lnd $4" vm "$2" "$1" "$work/$2.initrd"
+    passed "$2"
+    note "$(sed -n 's/.*\] \('"$lnd"': SUMMARY.*\|SEEDS.*\)/\1/p' "$work/logs/$2" | tr -d '\r' | paste -sd ';')"
+}
+
+# reference_conforms KERNEL [WORDS]: the reference LND; each of its seeds is caught.
+reference_conforms() {
+    conforms "$1" reference "$work/lnet/reference/lnd_reference.ko" \
+        "seeds=yes interfaces=ref1,ref2 bad=none ${2-}"
+    [ "$(wc -l <"$work/seeds")" = "$(sed -n 's/.*SEEDS \([0-9]*\) caught.*/\1/p' "$work/logs/reference")" ] ||
+        fail "not every seed was run"
+}
+
+# own_conforms KERNEL [WORDS]: the LND that own_lnd has built.
+own_conforms() {
+    conforms "$1" own "$module" "$(sed -n 's/^# conformance: //p' ffi/lnet/conformance) ${2-}"
+}
