@@ -179,6 +179,11 @@ impl Running {
         ended.unwrap()
     }
 
+    /// Whether the process has ended, well or not.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Waits for something that this process brings about, as its log shows it. Fails at once if
     /// the process has ended without.
     pub fn wait_until(&mut self, what: &str, mut done: impl FnMut(&str) -> bool) -> Pace {
