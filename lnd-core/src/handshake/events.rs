@@ -73,7 +73,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Ensures that a handshake is under way if one is needed. Returns `false` if the peer is down
     /// and its hold-off still runs (R68).
     #[inline]
-    pub(crate) fn seek(&mut self, now: Instant, id: PeerId) -> bool {
+    pub(crate) fn ensure_handshake(&mut self, now: Instant, id: PeerId) -> bool {
         // A good peer is the usual case. The plain load saves a locked operation and a full fence
         // per submit.
         self.peers.state(id) == HelloState::Good || self.start_handshake(now, id)

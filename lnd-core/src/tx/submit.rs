@@ -83,7 +83,7 @@ impl<P: Ports> Driver<'_, P> {
         length: u32,
         good: bool,
     ) -> Result<Tag, Why> {
-        if !good && !self.seek(now, peer) {
+        if !good && !self.ensure_handshake(now, peer) {
             return Err(Why::PeerDown);
         }
         self.submit_transfer(now, peer, request, length)
