@@ -764,6 +764,71 @@ enum lnd_error lnd_soft_take_back(const struct lnd_soft_fabric *fabric,
 			     uint32_t len,
 			     uint32_t written);
 
+/**
+ * lnd_soft_publish() - Lets other nodes read a word of this node.
+ * @node: this host's node, prepared.
+ * @link: the link.
+ * @key: the word's key; 0: no word is published any more.
+ * @word: the word.
+ *
+ * For the published words of the prober (LND_PROBE_PUBLISHED_WORD).
+ *
+ * Context: one at a time for a node, with the other calls about remote reads.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_RING (not prepared),
+ * LND_E_BUSY (another context is in such a call).
+ */
+enum lnd_error lnd_soft_publish(struct lnd_soft_node *node, uint32_t link, uint32_t key, uint32_t word);
+
+/**
+ * lnd_soft_read_begin() - Begins a remote read, which shows whether a peer is up.
+ * @node: this host's node, prepared.
+ * @link: the link. Each link has one remote read at a time.
+ * @peer: the number of the other node, from lnd_soft_node_of().
+ * @kind: enum lnd_probe_kind, as in lnd_action.probe.
+ * @key: for LND_PROBE_PUBLISHED_WORD the word's key, which is not 0; else 0.
+ * @ring: where the set of nodes to ring is written (the node itself), or NULL.
+ *
+ * The read needs no receive buffer, no descriptor and no processor of the other side. The engine
+ * answers at the latest after its retry bound, unless its own link has no clock: the caller sets a
+ * bound of its own and then calls lnd_soft_read_give_up().
+ *
+ * Context: as lnd_soft_publish().
+ * Return: LND_OK; LND_E_WAIT (the link's last read has not ended); LND_E_UNSUPPORTED (the engine
+ * has no reads of this kind); LND_E_ARGUMENT (no such node, kind or key); LND_E_NULL, LND_E_ALIGN,
+ * LND_E_NI, LND_E_LINK, LND_E_RING (not prepared), LND_E_BUSY.
+ */
+enum lnd_error lnd_soft_read_begin(struct lnd_soft_node *node,
+			      uint32_t link,
+			      uint32_t peer,
+			      uint32_t kind,
+			      uint32_t key,
+			      uint64_t *ring);
+
+/**
+ * lnd_soft_read_ended() - The end of a link's remote read, once.
+ * @node: this host's node.
+ * @link: the link.
+ * @end: where the end is written: enum lnd_probe_end, for lnd_prober_ended().
+ * @word: where the word that was read is written, 0 if none was, or NULL.
+ *
+ * Context: as lnd_soft_publish().
+ * Return: LND_OK; LND_E_WAIT (it has not ended); LND_E_END (none is under way); LND_E_NULL,
+ * LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_RING, LND_E_BUSY.
+ */
+enum lnd_error lnd_soft_read_ended(struct lnd_soft_node *node, uint32_t link, uint32_t *end, uint32_t *word);
+
+/**
+ * lnd_soft_read_give_up() - Stops waiting for a link's remote read.
+ * @node: this host's node.
+ * @link: the link.
+ *
+ * The next read can begin after the engine has answered this one.
+ *
+ * Context: as lnd_soft_publish().
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_RING, LND_E_BUSY.
+ */
+enum lnd_error lnd_soft_read_give_up(struct lnd_soft_node *node, uint32_t link);
+
 #ifdef __cplusplus
 }
 #endif

@@ -38,7 +38,9 @@ impl Join {
     /// With engines that have all capabilities of a software engine, and no flags.
     pub const fn new(random: u32) -> Self {
         let moves = Features::REMOTE_COMPLETION.union(Features::KNOWS_UNTOUCHED);
-        let features = moves.union(Features::CONNECTIONS);
+        let reads = Features::ZERO_READ.union(Features::ILLEGAL_READ);
+        let reads = reads.union(Features::PUBLISHED_READ);
+        let features = moves.union(Features::CONNECTIONS).union(reads);
         Self { random, features, start: 0, flags: NodeFlags(0) }
     }
 }

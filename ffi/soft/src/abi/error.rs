@@ -49,6 +49,8 @@ pub enum lnd_error {
     LND_E_RING = 33,
     /// The caller's buffer is too small.
     LND_E_ROOM = 34,
+    /// The engine or the transport cannot do this.
+    LND_E_UNSUPPORTED = 36,
     /// Not an error. It makes the enum 32 bits wide with every compiler.
     LND_E_WIDTH = 0x7fff_ffff,
 }

@@ -24,6 +24,8 @@ mod memory;
 mod node;
 mod others;
 mod payload;
+#[cfg(feature = "reads")]
+mod reads;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -53,6 +55,10 @@ pub use others::{lnd_soft_declare_dead, lnd_soft_node_get, lnd_soft_watch};
 pub use payload::{
     lnd_soft_lend, lnd_soft_read, lnd_soft_take_back, lnd_soft_valid, lnd_soft_window,
     lnd_soft_write,
+};
+#[cfg(feature = "reads")]
+pub use reads::{
+    lnd_soft_publish, lnd_soft_read_begin, lnd_soft_read_ended, lnd_soft_read_give_up,
 };
 pub use types::{
     lnd_soft_arrival, lnd_soft_join_args, lnd_soft_link, lnd_soft_node_info, lnd_soft_progress,

@@ -6,6 +6,8 @@ use core::ffi::c_void;
 use lnd_core::arena::{Arena, LINE};
 use lnd_core::ports::Features;
 use lnd_dma::driver::Connections;
+use lnd_dma::memory::LinkMemory;
+use lnd_dma::read::RemoteReads;
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::mailbox::Consumer;
 
@@ -21,6 +23,8 @@ use crate::outbox::Outbox;
 use crate::set::NodeSet;
 
 type Outlets = &'static mut [Option<Producer<'static>>];
+/// The remote reads of a link.
+pub(super) type Reads = RemoteReads<LinkMemory<'static>>;
 type Boxes = &'static mut [Option<Consumer<'static>>];
 
 /// The state of a node.
@@ -65,6 +69,9 @@ pub struct lnd_soft_node {
     /// For each link; none before its first use.
     #[cfg(feature = "connections")]
     pub(super) connections: Part<&'static mut [Option<Connections>]>,
+    /// For each link; none before its first use.
+    #[cfg(feature = "reads")]
+    pub(super) reads: Part<&'static mut [Option<Reads>]>,
 }
 
 // SAFETY: `repr(C)`, the kind first.
@@ -91,6 +98,7 @@ pub unsafe extern "C" fn lnd_soft_node_size(fabric: *const lnd_soft_fabric) -> u
             + Arena::table_bytes::<Option<Producer<'static>>>(boxes)
             + Arena::table_bytes::<Option<Consumer<'static>>>(boxes)
             + connections_bytes(fabric.shape().links as usize)
+            + reads_bytes(fabric.shape().links as usize)
     })
 }
 
@@ -98,6 +106,15 @@ pub unsafe extern "C" fn lnd_soft_node_size(fabric: *const lnd_soft_fabric) -> u
 const fn connections_bytes(links: usize) -> usize {
     if cfg!(feature = "connections") {
         Arena::table_bytes::<Option<Connections>>(links)
+    } else {
+        0
+    }
+}
+
+/// Bytes for the remote reads of that many links.
+const fn reads_bytes(links: usize) -> usize {
+    if cfg!(feature = "reads") {
+        Arena::table_bytes::<Option<Reads>>(links)
     } else {
         0
     }
@@ -176,6 +193,8 @@ fn furnish(
         connections: Part::new(
             memory.table(fabric.shape().links as usize, |_| None).map_err(full)?,
         ),
+        #[cfg(feature = "reads")]
+        reads: Part::new(memory.table(fabric.shape().links as usize, |_| None).map_err(full)?),
     };
     memory.place(node).map_err(full)
 }
