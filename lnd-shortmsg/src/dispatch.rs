@@ -128,9 +128,10 @@ impl<const SHORT: bool> Receiver<SHORT> {
         received
     }
 
-    /// Decodes and counts the usual frame, a correct IMMEDIATE with a short head: envelope, upper-layer
-    /// header and payload, for [`on_immediate`](lnd_core::driver::Driver::on_immediate). `None`: it is
-    /// another frame, and nothing was counted; [`receive_from`](Self::receive_from) decides.
+    /// Decodes and counts the usual frame, a correct IMMEDIATE with a short head: envelope,
+    /// upper-layer header and payload, for
+    /// [`on_immediate`](lnd_core::driver::Driver::on_immediate). `None`: it is another frame, and
+    /// nothing was counted; [`receive_from`](Self::receive_from) decides.
     #[inline]
     pub fn receive_inline<'a>(
         &mut self,

@@ -35,7 +35,7 @@ impl<'a> Frame<'a> {
 /// Decodes exactly one frame whose head names both ends, in either byte order. Headers and payload
 /// are not copied.
 ///
-/// A greeting of a later version is decoded by the part that all versions share, so that the two
+/// A HELLO of a later version is decoded by the part that all versions share, so that the two
 /// sides can agree on a version (R27).
 ///
 /// # Errors
@@ -211,7 +211,7 @@ fn expect_length(length: usize, expected: usize) -> Result<(), DecodeError> {
     }
 }
 
-/// A greeting has its fixed length; that of a later version may have grown at the end.
+/// A HELLO has a fixed length. One of a later version may have more at its end.
 fn hello_length(length: usize, strict: bool) -> Result<(), DecodeError> {
     if strict || length < HELLO_LEN {
         expect_length(length, HELLO_LEN)

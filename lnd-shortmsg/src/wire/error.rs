@@ -12,7 +12,7 @@ pub enum EncodeError {
     TooLong,
     /// The upper-layer header is longer than [`MAX_HEADER`](lnd_core::message::MAX_HEADER).
     HeaderTooLong,
-    /// The receiver's life is missing, and the message is not a HELLO.
+    /// The receiver's incarnation is missing, and the message is not a HELLO.
     NoIncarnation,
     /// A HELLO_ACK that agrees on version zero, which is no version.
     NoVersion,
@@ -63,13 +63,13 @@ decode_errors! {
     Class => "unknown class",
     /// Not our magic in either byte order.
     Magic => "wrong magic",
-    /// A version we do not speak, and not a greeting.
+    /// A version that this side does not know, in a message that is not a HELLO.
     Version => "unknown version",
     /// A kind of message that its class does not have.
     Kind => "unknown kind of message",
-    /// Fewer bytes than the frame says or than it must have.
+    /// Fewer bytes than the frame states or than it must have.
     Truncated => "truncated",
-    /// More bytes than the frame says.
+    /// More bytes than the frame states.
     Trailing => "bytes behind the end",
     /// Larger than [`MAX_FRAME`](super::layout::MAX_FRAME).
     Oversize => "too large",
@@ -83,15 +83,15 @@ decode_errors! {
     Reserved => "reserved byte not zero",
     /// A NID is zero.
     ZeroNid => "NID is zero",
-    /// A incarnation is zero where one must be known.
+    /// An incarnation is zero where one must be known.
     ZeroIncarnation => "incarnation is zero",
     /// No such refusal.
     BadRefusal => "unknown refusal",
     /// The upper-layer header is longer than [`MAX_HEADER`](lnd_core::message::MAX_HEADER).
     HeaderTooLong => "upper-layer header too long",
-    /// The frame names another sender than the channel that brought it, or none on a channel that
-    /// does not say who has sent it.
-    Sender => "not from whom it says",
+    /// The frame names another sender than the channel does, or none on a channel that does not
+    /// name senders.
+    Sender => "wrong sender",
     /// The head is not of the channel's [`Heads`](super::Heads).
     Heads => "head of another channel's format",
     /// A key is longer than [`MAX_KEY`](lnd_core::key::MAX_KEY).

@@ -45,7 +45,7 @@ pub mod kind {
     pub const GET_NAK: u8 = 8;
     /// Class LND: carries credits only.
     pub const NOOP: u8 = 9;
-    /// Class LND: last message of a life.
+    /// Class LND: last message of an incarnation.
     pub const CLOSE: u8 = 10;
     /// Class LND: pull no more what a PUT_REQ has announced.
     pub const CANCEL_PUT: u8 = 11;
@@ -85,9 +85,9 @@ pub mod at {
     pub const TO: usize = 32;
     /// 8 bytes, zero: the rest of a 16-byte NID.
     pub const TO_REST: usize = 40;
-    /// u64, the sender's life; never zero.
+    /// u64, the sender's incarnation; never zero.
     pub const FROM_INCARNATION: usize = 48;
-    /// u64, the receiver's life; zero (unknown) only in a HELLO.
+    /// u64, the receiver's incarnation; zero (unknown) only in a HELLO.
     pub const TO_INCARNATION: usize = 56;
     /// u32, the sender's session with the receiver.
     pub const SESSION: usize = 64;
@@ -103,9 +103,9 @@ pub mod at {
 
     // The body.
 
-    /// HELLO: u8, lowest version spoken.
+    /// HELLO: u8, lowest version known.
     pub const HELLO_MIN: usize = 80;
-    /// HELLO: u8, highest version spoken.
+    /// HELLO: u8, highest version known.
     pub const HELLO_MAX: usize = 81;
     /// HELLO: u8, which handshake of the session.
     pub const HELLO_ATTEMPT: usize = 82;
@@ -120,7 +120,7 @@ pub mod at {
 
     /// HELLO_ACK: u32, the session that the hello opened.
     pub const ACK_SESSION: usize = 80;
-    /// HELLO_ACK: u8, the version to speak; zero: none.
+    /// HELLO_ACK: u8, the version to use; zero: none.
     pub const ACK_VERSION: usize = 84;
     /// HELLO_ACK: u8, the hello's attempt.
     pub const ACK_ATTEMPT: usize = 85;

@@ -201,8 +201,8 @@ impl Head {
 /// An IMMEDIATE with its envelope: upper-layer header and payload.
 pub type Inline<'a> = (Envelope, &'a [u8], &'a [u8]);
 
-/// Decodes exactly one frame that is a correct IMMEDIATE with a short head. `None`: it is not, for the reason
-/// that [`decode`] gives.
+/// Decodes exactly one frame that is a correct IMMEDIATE with a short head. `None`: it is not, for
+/// the reason that [`decode`] gives.
 #[inline]
 pub fn decode_inline(frame: &[u8], sum: Checksum, from: Nid, to: Nid) -> Option<Inline<'_>> {
     let (bytes, rest) = frame.split_first_chunk::<HEAD_LEN>()?;
@@ -224,8 +224,8 @@ fn summed<'a>(frame: &[u8], rest: &'a [u8]) -> Option<&'a [u8]> {
     check_sum(frame).is_ok().then_some(body)
 }
 
-/// Decodes exactly one frame that has a short head and that `from` has sent to `to`. Header and payload are
-/// not copied.
+/// Decodes exactly one frame that has a short head and that `from` has sent to `to`. Header and
+/// payload are not copied.
 ///
 /// # Errors
 /// The first thing that is wrong with the frame. A kind that has no short head is unknown.
@@ -239,7 +239,8 @@ pub fn decode(frame: &[u8], sum: Checksum, from: Nid, to: Nid) -> Result<Frame<'
     })
 }
 
-/// The head of a frame that is whole, and what lies between it and the checksum: as much as the head says.
+/// The head of a whole frame, and the bytes between it and the checksum. The head states their
+/// number.
 #[inline(always)]
 fn open(frame: &[u8], sum: Checksum) -> Result<(Head, &[u8]), DecodeError> {
     let (head, rest) = frame.split_first_chunk::<HEAD_LEN>().ok_or(DecodeError::Truncated)?;
@@ -253,7 +254,7 @@ fn open(frame: &[u8], sum: Checksum) -> Result<(Head, &[u8]), DecodeError> {
     Ok((head, rest.get(..body).ok_or(DecodeError::Truncated)?))
 }
 
-/// Holds the length that the head says against the bytes that are there.
+/// Compares the length that the head states with the bytes that are there.
 #[inline(always)]
 fn expect_length(there: usize, stated: usize) -> Result<(), DecodeError> {
     if stated > MAX_FRAME {
