@@ -134,7 +134,7 @@ enum Command {
         #[command(flatten)]
         client: ClientArgs,
     },
-    /// Ask a node for a sign of life.
+    /// Ask a node whether it is alive.
     Ping {
         /// The node, such as 1@soft.
         #[arg(value_parser = parse_nid)]
@@ -197,7 +197,7 @@ enum FabricCommand {
         /// The node, such as 1@soft.
         #[arg(value_parser = parse_nid)]
         nid: Nid,
-        /// Only if it lives this life, as `show` prints it.
+        /// Only if this is its incarnation, as `show` prints it.
         #[arg(long, value_parser = fabric::parse_incarnation)]
         incarnation: Option<Incarnation>,
     },

@@ -58,7 +58,7 @@ fn a_demonstration_with_failures_ends_well_and_removes_what_it_generated() {
     assert!(output.status.success(), "{text}");
     assert_eq!(place.left(), Vec::<String>::new());
     assert!(text.contains("Verified: every file came back as it was. OK"), "{text}");
-    for step in ["generating", "the cable is pulled", "node B is killed", "node B is reborn"] {
+    for step in ["generating", "the cable is pulled", "node B is killed", "node B starts again"] {
         assert!(text.contains(step), "{step}: {text}");
     }
     let generated = text.lines().find(|line| line.contains("files of 24.0 MiB: generated"));

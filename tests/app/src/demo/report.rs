@@ -186,7 +186,7 @@ impl Outcome {
             .map(|(_, incarnation)| incarnation.stats.accepted - incarnation.stats.finalized())
             .sum();
         if killed > 0 {
-            writeln!(f, "  ({killed} more died with node B's first incarnation)")?;
+            writeln!(f, "  ({killed} more ended with node B's first incarnation)")?;
         }
         for (role, outcomes) in &stats.roles {
             writeln!(

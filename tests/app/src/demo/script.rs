@@ -207,7 +207,7 @@ impl<'p, 'm> Play<'p, 'm> {
                 let server = self.server();
                 b = (&hand_c, scope.spawn(|| live(stage, B, &hand_c, server)));
                 wait_for(b.0);
-                self.note("node B is reborn");
+                self.note("node B starts again");
             }
             self.until(&hand_a, u64::MAX);
             for (name, hand, thread) in [("A", &hand_a, a), ("B", b.0, b.1)] {
@@ -336,7 +336,7 @@ impl<'p, 'm> Play<'p, 'm> {
         let drained = self.drained(a, &before, notified);
         let seen = lock(&a.seen).clone();
         self.outcome.failures.push(Failure::new(
-            "node B died",
+            "node B was killed",
             "A",
             &before,
             &seen.counters,

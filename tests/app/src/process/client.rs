@@ -109,7 +109,7 @@ fn notified(verb: &str, name: &str, done: &JobDone) {
     let seconds = done.duration().as_nanos() as f64 / 1e9;
     let mib = done.bytes as f64 / f64::from(1 << 20);
     crate::say!(
-        "{verb} {name}: {mib:.1} MiB in {seconds:.2} s, {:.0} MiB/s, begun anew {} times, checksum {:016x}",
+        "{verb} {name}: {mib:.1} MiB in {seconds:.2} s, {:.0} MiB/s, {} restarts, checksum {:016x}",
         mib / seconds.max(1e-9),
         done.restarts,
         done.checksum.unwrap_or_default()

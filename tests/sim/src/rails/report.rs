@@ -138,7 +138,7 @@ impl fmt::Display for Report {
         self.health_over_time(f)?;
         writeln!(f, "  every interface had recovered at {} ms", self.healed_ms)?;
         for (number, node) in self.nodes.iter().enumerate() {
-            writeln!(f, "  node {number}, {} lives: {}", node.incarnations, node.counts)?;
+            writeln!(f, "  node {number}, {} incarnations: {}", node.incarnations, node.counts)?;
             for line in &node.journal {
                 writeln!(f, "    {line}")?;
             }

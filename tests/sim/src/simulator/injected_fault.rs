@@ -47,7 +47,7 @@ impl Network<'_> {
             (false, self.lost())
         } else if self.strikes(faults.not_delivered, "messages not delivered") {
             (false, Sent::NotDelivered)
-        } else if self.strikes(faults.unknown, "messages of unknown fate") {
+        } else if self.strikes(faults.unknown, "messages with an unknown end") {
             (self.rng.below(2) == 0, Sent::Unknown)
         } else {
             (true, Sent::Ok)

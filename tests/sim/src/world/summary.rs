@@ -102,8 +102,8 @@ impl fmt::Display for Summary {
         let c = |counter| self.counters.value(counter);
         writeln!(
             f,
-            "  descriptors: {} posted, {} recalled ({} came back OK, {} with an error), {} yanked \
-             ({} with their real end), {} settled by hand",
+            "  descriptors: {} posted, {} invalidated ({} came back OK, {} with an error), {} reclaimed \
+             ({} with their real end), {} asserted",
             c(Counter::Posted),
             c(Counter::Invalidated),
             c(Counter::CameBackOk),
@@ -137,7 +137,7 @@ impl fmt::Display for Summary {
         for (number, node) in self.nodes.iter().enumerate() {
             write!(
                 f,
-                "  node {number}, {} lives, {} transitions:",
+                "  node {number}, {} incarnations, {} transitions:",
                 node.incarnations, node.traced
             )?;
             for &counter in Counter::ALL {

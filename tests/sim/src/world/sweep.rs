@@ -66,7 +66,7 @@ impl fmt::Display for Totals {
         write!(
             f,
             "{} of {} seeds passed: {} steps, {} requests, {ok} of {} transfers OK, {} faults; {} \
-             descriptors recalled ({} came back OK), {} yanked, {} settled by hand",
+             descriptors invalidated ({} came back OK), {} reclaimed, {} asserted",
             self.passed,
             self.passed + self.failures.len() as u64,
             self.steps,
