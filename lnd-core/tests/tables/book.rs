@@ -22,7 +22,7 @@ from these functions by `lnd-core/tests/tables.rs`, which also fails if they are
 |---|---|---|
 | transfer | `lnd_core::transfer::step` | [transfer.txt](../../lnd-core/tests/snapshots/transfer.txt) |
 | what an end means | `lnd_core::transfer::Status::of` | [status.txt](../../lnd-core/tests/snapshots/status.txt) |
-| greeting of a peer | `lnd_core::peer::hello_step` | [hello.txt](../../lnd-core/tests/snapshots/hello.txt) |
+| handshake with a peer | `lnd_core::peer::hello_step` | [hello.txt](../../lnd-core/tests/snapshots/hello.txt) |
 | link | `lnd_core::link::link_step` | [link.txt](../../lnd-core/tests/snapshots/link.txt) |
 ";
 
@@ -30,12 +30,12 @@ const TRANSFER: &str = "
 ## Transfer
 
 A node shows who still owes a completion: `HW` the engine, `MSG` the short message, `PEER` the
-peer's answer. *invalidated*: the engine was asked for the descriptor. *moved*: all bytes are known to
-have been moved. *lost*: the transfer will not end OK. An edge shows `event / effect`.
+peer's answer. *invalidated*: the engine was asked for the descriptor. *moved*: all bytes are known
+to have been moved. *lost*: the transfer will not end OK. An edge shows `event / effect`.
 
-The drawings leave the thread out: where it has work to do (hand out, post the pull, take out of a
-queue) it does it and pays `CPU` at once. What happens while it is at work, and every event that
-changes nothing, is in the table.
+The drawings leave the thread out: where it has work to do (post, post the pull, leave a queue) it
+does it and pays `CPU` at once. What happens while it is at work, and every event that changes
+nothing, is in the table.
 ";
 
 /// The drawings of all machines: roles of a transfer first.

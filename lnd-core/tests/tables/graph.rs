@@ -120,8 +120,8 @@ fn lines(labels: &Labels) -> Vec<String> {
     by_effect.into_iter().map(line).collect()
 }
 
-/// A transfer in one role, without the thread: where it has work to do (hand out, post the pull,
-/// take out of a queue) it does it and pays `CPU` at once.
+/// A transfer in one role, without the thread: where it has work to do (post, post the pull, leave
+/// a queue) it does it and pays `CPU` at once.
 pub fn role(role: &Role, step: &Stepper) -> Graph {
     let mut graph = Graph::new(role.file, role.title);
     let queued = Word::queued(GENERATION);
@@ -197,9 +197,9 @@ fn place(class: Class) -> (String, String) {
     (id, label)
 }
 
-/// The greeting.
+/// The handshake.
 pub fn hello() -> Graph {
-    let mut graph = Graph::new("hello", "The greeting of a peer");
+    let mut graph = Graph::new("hello", "The handshake with a peer");
     let next = |state, event| match hello_step(state, event) {
         (_, HelloEffect::Ignored) => None,
         (next, HelloEffect::None) => Some((next, String::new())),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What must hold of the greeting and of the link, each checker shown to bite.
+//! What must hold of the handshake and of the link, each checker shown to bite.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use lnd_core::peer::{hello_step, HelloEffect, HelloEvent, HelloState};
 type Hello = fn(HelloState, HelloEvent) -> (HelloState, HelloEffect);
 type Link = fn(LinkState, LinkEvent) -> (LinkState, LinkEffect);
 
-/// The rules that a greeting breaks.
+/// The rules that a handshake breaks.
 fn check_hello(step: Hello) -> BTreeSet<&'static str> {
     use HelloEffect as F;
     use HelloEvent as E;
@@ -34,7 +34,7 @@ fn check_hello(step: Hello) -> BTreeSet<&'static str> {
             rule(!becomes(S::Good) || event == E::Answered, "only our answered hello makes good");
             rule(becomes(S::Good) == (effect == F::Flush), "what waits goes out when good");
             rule(!becomes(S::Down) || sweeps, "a peer that goes down is swept");
-            rule(!becomes(S::Handshake) || started, "greeting means that a hello is out");
+            rule(!becomes(S::Handshake) || started, "a handshake means that a hello is out");
             rule(!started || next == S::Handshake, "a hello that is out is waited for");
             rule(
                 event != E::HelloNewIncarnation || effect == F::SweepAndHandshake,

@@ -73,14 +73,14 @@ pub fn transfer(step: &Stepper) -> String {
     format!("{LICENCE}{LEGEND}\n{}", grid(&rows))
 }
 
-/// The greeting's table.
+/// The handshake's table.
 pub fn hello() -> String {
     let cell = |event, state| match hello_step(state, event) {
         (_, HelloEffect::Ignored) => ".".to_owned(),
         (next, HelloEffect::None) => format!("{next:?}"),
         (next, effect) => format!("{next:?} / {effect:?}"),
     };
-    let title = "The greeting of a peer";
+    let title = "The handshake with a peer";
     machine(title, &HelloEvent::ALL, &HelloState::ALL, cell)
 }
 
