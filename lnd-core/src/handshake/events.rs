@@ -15,7 +15,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Handles a report of the platform, the prober or the operator that a peer is down or up. The
     /// work is bounded: [`on_time`](Self::on_time) cancels the peer's transfers.
     pub fn on_peer(&mut self, now: Instant, nid: Nid, up: bool) {
-        self.stir();
+        self.note_work();
         if let Some(peer) = self.peers.find(nid) {
             self.hello_event(now, peer, if up { HelloEvent::Up } else { HelloEvent::Down });
             self.send_handshake(now, peer);
@@ -73,7 +73,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Ensures that a handshake is under way if one is needed. Returns `false` if the peer is down
     /// and its hold-off still runs (R68).
     #[inline]
-    pub(crate) fn ensure_handshake(&mut self, now: Instant, id: PeerId) -> bool {
+    pub(crate) fn connect(&mut self, now: Instant, id: PeerId) -> bool {
         // A good peer is the usual case. The plain load saves a locked operation and a full fence
         // per submit.
         self.peers.state(id) == HelloState::Good || self.start_handshake(now, id)

@@ -107,8 +107,9 @@ pub(crate) struct Peer {
     /// Of these, the peer's requests: in all, and those without a decision (INV-12).
     pub passive: u8,
     pub undecided: u8,
-    /// The first slot of these, in 24 bits, for a search by CANCEL. Each slot names the next.
-    pub(super) invalidating: [u8; 3],
+    /// The first slot of the peer's requests, in 24 bits: CANCEL searches them. Each slot names the
+    /// next.
+    pub(super) requests: [u8; 3],
     /// Largest payload sent inline to it: the smaller limit of the two sides.
     pub inline_max: u32,
     pub tries: u8,
@@ -153,7 +154,7 @@ impl Peer {
         transfers: 0,
         passive: 0,
         undecided: 0,
-        invalidating: [u8::MAX; 3],
+        requests: [u8::MAX; 3],
         inline_max: 0,
         tries: 0,
         handshake: Attempt::NONE,
@@ -172,15 +173,15 @@ impl Peer {
     }
 
     /// The first of the slots of its requests. A number beyond all slots means none.
-    pub fn first_cancelled(&self) -> u32 {
-        let [low, middle, high] = self.invalidating;
+    pub fn first_request(&self) -> u32 {
+        let [low, middle, high] = self.requests;
         u32::from_le_bytes([low, middle, high, 0])
     }
 
     /// Makes another slot the first one. A number beyond all slots means none.
-    pub fn set_first_cancelled(&mut self, slot: u32) {
+    pub fn set_first_request(&mut self, slot: u32) {
         let [low, middle, high, _] = slot.to_le_bytes();
-        self.invalidating = [low, middle, high];
+        self.requests = [low, middle, high];
     }
 
     /// The reason for which the decision on its silence was postponed.

@@ -19,7 +19,7 @@ impl<P: Ports> Driver<'_, P> {
     /// ignored where the engine [has no connections](crate::ports::Engine::connection). Bounded:
     /// [`on_time`](Self::on_time) does the rest.
     pub fn on_connection_down(&mut self, now: Instant, link: LinkId, peer: Nid) {
-        self.stir();
+        self.note_work();
         let Some(connection) = self.connection_with(peer, link) else { return };
         // A second report of the same failure changes nothing. The recovery is under way.
         if self.links.is_out(peer, link) || self.connection_failed(now, connection) {
@@ -34,7 +34,7 @@ impl<P: Ports> Driver<'_, P> {
     /// once, not at the next [`link_poll`](crate::config::Config::link_poll). Bounded:
     /// [`on_time`](Self::on_time) does the rest.
     pub fn on_connection_up(&mut self) {
-        self.stir();
+        self.note_work();
         self.peers.look_again();
     }
 

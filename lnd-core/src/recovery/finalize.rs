@@ -89,7 +89,7 @@ impl<P: Ports> Driver<'_, P> {
     pub fn next_report(&mut self, now: Instant) -> Option<Report> {
         for _ in 0..self.config.batch {
             let slot = self.slots.next_ended()?;
-            self.stir();
+            self.note_work();
             if let Some(report) = self.finalize(now, slot) {
                 return Some(report);
             }
@@ -107,7 +107,7 @@ impl<P: Ports> Driver<'_, P> {
     #[inline]
     pub fn complete(&mut self, now: Instant, completion: Completion) -> Option<Report> {
         let token = self.completed(now, completion)?;
-        self.stir();
+        self.note_work();
         self.finalize(now, token.spend())
     }
 
@@ -320,7 +320,7 @@ impl<P: Ports> Driver<'_, P> {
             }
         }
         if !self.links.safe_invalidate() && flags.contains(Flags::PASSIVE) {
-            self.forget_cancelled(id, tag.index);
+            self.remove_request(id, tag.index);
         }
         self.slots.release(tag);
         // The free slot may let a request in the channel be accepted, so the host offers it again.

@@ -23,7 +23,7 @@ impl<P: Ports> Driver<'_, P> {
     /// [`Engine::link_up`] returns `true`. A host that reports links therefore implements
     /// `link_up`: with its default the link works again after the reset.
     pub fn on_link(&mut self, now: Instant, link: LinkId, up: bool) {
-        self.stir();
+        self.note_work();
         let event = if up { LinkEvent::Restored } else { LinkEvent::Failed };
         self.link_event(now, link, event);
     }
@@ -40,7 +40,7 @@ impl<P: Ports> Driver<'_, P> {
     /// # Errors
     /// The proof, unused.
     pub fn assert_stopped(&mut self, now: Instant, proof: Quiesced) -> Result<(), Quiesced> {
-        self.stir();
+        self.note_work();
         // A proof in any other state is stale or early. To keep it would allow a reclaim from an
         // engine that runs (INV-3).
         let state = self.links.of_proof(&proof).and_then(|it| self.domain_state(it));

@@ -15,7 +15,7 @@ impl<P: Ports> Driver<'_, P> {
     /// cancelled. [`on_time`](Self::on_time) does the rest, and the reports must still be fetched.
     /// May be called again with an earlier `grace`.
     pub fn shutdown(&mut self, now: Instant, grace: Instant) {
-        self.stir();
+        self.note_work();
         self.run.refuse(grace);
         if self.run.grace_is_over(now) {
             self.begin_draining();

@@ -99,14 +99,14 @@ impl<P: Ports> Driver<'_, P> {
         match (self.peers.find(nid), parked) {
             (Some(id), Some(link)) => self.park(now, id, link),
             (Some(id), None) => {
-                self.ensure_handshake(now, id);
+                self.connect(now, id);
             }
             // A forged sender that the channel does not reach gets no answer and no place.
             (None, _) if !self.channel.reaches(nid) => {}
             (None, Some(link)) => self.wait_for_place(now, link, from),
             (None, None) => {
                 if let Some(id) = self.take_up_stranger(now, nid, false) {
-                    self.ensure_handshake(now, id);
+                    self.connect(now, id);
                 }
             }
         }

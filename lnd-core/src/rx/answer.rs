@@ -25,7 +25,7 @@ impl<P: Ports> Driver<'_, P> {
         from: &Envelope,
         it: &PullReady<'_>,
     ) {
-        self.stir();
+        self.note_work();
         if !self.listens_to(link, from) {
             return;
         }

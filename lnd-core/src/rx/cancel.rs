@@ -42,7 +42,7 @@ impl<P: Ports> Driver<'_, P> {
         self.counters.count(Counter::CancelsHeard);
         let (source, over) = match *it {
             Message::CancelPut { source, session, sequence } => {
-                let over = match self.find_cancelled(now, id, source) {
+                let over = match self.find_request(now, id, source) {
                     Some(tag) => self.end_request(now, tag),
                     None => self.bar(id, session, sequence),
                 };
@@ -193,8 +193,8 @@ impl<P: Ports> Driver<'_, P> {
 
     /// The slot of a peer's PUT_REQ, by its sender's transfer. The walk is bounded: a peer has no
     /// more slots than twice its credits (INV-14).
-    fn find_cancelled(&mut self, now: Instant, id: PeerId, source: Tag) -> Option<Tag> {
-        let mut slot = self.peers.get(id)?.first_cancelled();
+    fn find_request(&mut self, now: Instant, id: PeerId, source: Tag) -> Option<Tag> {
+        let mut slot = self.peers.get(id)?.first_request();
         for _ in 0..self.slots.count() {
             let state = self.slots.get(slot)?;
             let ours = matches!(state.role, Role::RxRequest | Role::PutSink | Role::NakPut);
@@ -220,22 +220,22 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Adds the slot of a peer's request to that peer's list.
-    pub(crate) fn note_cancelled(&mut self, id: PeerId, slot: u32) {
+    pub(crate) fn add_request(&mut self, id: PeerId, slot: u32) {
         let (Some(peer), Some(state)) = (self.peers.get_mut(id), self.slots.get_mut(slot)) else {
             return;
         };
-        state.sequence = peer.first_cancelled();
-        peer.set_first_cancelled(slot);
+        state.sequence = peer.first_request();
+        peer.set_first_request(slot);
     }
 
     /// Removes the slot of a peer's request from that peer's list. Bounded as
-    /// [`find_cancelled`](Self::find_cancelled) is.
-    pub(crate) fn forget_cancelled(&mut self, id: PeerId, slot: u32) {
+    /// [`find_request`](Self::find_request) is.
+    pub(crate) fn remove_request(&mut self, id: PeerId, slot: u32) {
         let next = self.slots.get(slot).map_or(NONE, |state| state.sequence);
         let Some(peer) = self.peers.get_mut(id) else { return };
-        let mut at = peer.first_cancelled();
+        let mut at = peer.first_request();
         if at == slot {
-            peer.set_first_cancelled(next);
+            peer.set_first_request(next);
             return;
         }
         for _ in 0..self.slots.count() {

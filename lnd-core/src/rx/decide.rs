@@ -25,7 +25,7 @@ impl<P: Ports> Driver<'_, P> {
         from: &Envelope,
         message: &Message<'_>,
     ) -> Option<Tag> {
-        self.stir();
+        self.note_work();
         let new = New {
             role: Role::RxRequest,
             fragments: &[],

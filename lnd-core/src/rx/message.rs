@@ -73,7 +73,7 @@ impl<'m, P: Ports> Driver<'m, P> {
             Screened::Handled | Screened::Wait => {}
         }
         // Anything but an offer may have changed timers or queues.
-        self.stir();
+        self.note_work();
         screened
     }
 

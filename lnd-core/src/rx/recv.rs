@@ -76,7 +76,7 @@ impl<P: Ports> Driver<'_, P> {
             session: self.session_of(offer),
         };
         let tag = self.claim(offer.peer, Some(offer.link), &new).ok()?;
-        self.stir();
+        self.note_work();
         self.keep_key(tag, message.key());
         self.consume_offer(offer, from);
         self.tracer.record(now, Trace::Accepted { tag, peer: from.from, length: message.length() });
@@ -133,7 +133,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Whether a kept request is still live.
     fn is_live(&mut self, rx_request: &RxRequest<'_>) -> bool {
-        self.stir();
+        self.note_work();
         // The request may have ended meanwhile by peer-down, a deadline or a CANCEL, and its slot
         // may serve another transfer. All of its identity is checked (R14).
         let word = self.slots.word(rx_request.tag.index);

@@ -130,7 +130,7 @@ impl<'m, P: Ports> Driver<'m, P> {
     /// The short-message channel.
     pub fn channel_mut(&mut self) -> &mut P::Channel {
         // The caller may change what the ports report, so the last answer of `on_time` is void.
-        self.stir();
+        self.note_work();
         &mut self.channel
     }
 
@@ -146,7 +146,7 @@ impl<'m, P: Ports> Driver<'m, P> {
 
     /// The engine of a link.
     pub fn engine_mut(&mut self, link: LinkId) -> Option<&mut P::Engine> {
-        self.stir();
+        self.note_work();
         self.links.get_mut(link).map(|l| &mut l.engine)
     }
 
@@ -173,7 +173,7 @@ impl<'m, P: Ports> Driver<'m, P> {
 
     /// Notes that a call may have left work, or an earlier next time.
     #[inline]
-    pub(crate) fn stir(&mut self) {
+    pub(crate) fn note_work(&mut self) {
         self.quiet_until = Instant::ORIGIN;
     }
 }

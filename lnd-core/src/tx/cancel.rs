@@ -14,7 +14,7 @@ impl<P: Ports> Driver<'_, P> {
     /// The upper layer withdraws a transfer of its own, by tag. The report follows as usual. A
     /// transfer that has already ended is unaffected.
     pub fn withdraw(&mut self, now: Instant, tag: Tag) {
-        self.stir();
+        self.note_work();
         if let Some(applied) = self.slots.apply(tag, Event::Cancel(Cause::Withdrawn)) {
             self.cancelled(now, tag, Cause::Withdrawn, applied.effect);
         }

@@ -31,6 +31,6 @@ impl<P: Ports> Driver<'_, P> {
     #[inline(never)]
     pub(crate) fn send_credits(&mut self, id: PeerId) {
         self.peers.want(id, Wants::NOOP);
-        self.stir();
+        self.note_work();
     }
 }

@@ -69,7 +69,7 @@ impl<P: Ports> Driver<'_, P> {
         submitted: Result<T, Why>,
         request: Request<'r>,
     ) -> Result<T, Refused<'r>> {
-        self.stir();
+        self.note_work();
         submitted.map_err(|why| Refused { request, why: self.refuse_call(why) })
     }
 
@@ -83,7 +83,7 @@ impl<P: Ports> Driver<'_, P> {
         length: u32,
         good: bool,
     ) -> Result<Tag, Why> {
-        if !good && !self.ensure_handshake(now, peer) {
+        if !good && !self.connect(now, peer) {
             return Err(Why::PeerDown);
         }
         self.submit_transfer(now, peer, request, length)
@@ -263,7 +263,7 @@ impl<P: Ports> Driver<'_, P> {
         let incarnation = self.peers.view(peer).map_or(0, GateView::incarnation);
         self.slots.assign(tag, Owner::new(peer, incarnation, link));
         if !self.links.safe_invalidate() && !new.role.requests() {
-            self.note_cancelled(peer, tag.index);
+            self.add_request(peer, tag.index);
         }
         Ok(tag)
     }
