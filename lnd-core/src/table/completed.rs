@@ -10,8 +10,8 @@ use crate::base::sync::{AtomicU32, Ordering};
 /// The right and the duty to finalize one transfer.
 ///
 /// It is made in one place, where a step returns [`Finalize`](crate::transfer::Effect::Finalize).
-/// [`Completed::push`] spends it in any context, [`Batch::append`] and [`spend`](Self::spend) in
-/// the thread that reports. It is neither `Copy` nor `Clone`.
+/// [`Completed::push`] spends it in any context, [`Batch::append`] and `spend` in the thread that
+/// reports. It is neither `Copy` nor `Clone`.
 #[derive(Debug)]
 #[must_use = "a token that is dropped is a transfer that is never finalized"]
 pub struct FinalizeToken {
