@@ -107,7 +107,7 @@ pub(crate) struct Peer {
     /// Of these, the peer's requests: in all, and those without a decision (INV-12).
     pub passive: u8,
     pub undecided: u8,
-    /// The first slot of a request of the peer, in 24 bits: CANCEL searches them. Each names the next.
+    /// The first slot of the peer's requests, in 24 bits, for CANCEL. Each slot names the next.
     pub(super) requests: [u8; 3],
     /// Largest payload sent inline to it: the smaller limit of the two sides.
     pub inline_max: u32,
