@@ -12,6 +12,14 @@ pub const MAX_TRANSFER: u32 = MAX_FRAGMENTS as u32 * MAX_FRAGMENT;
 ///
 /// The engine and the [`Memory`](crate::ports::Memory) port agree on the kind of address: a
 /// physical address, an I/O virtual address, or an offset into a shared window.
+///
+/// ```
+/// use lnd_core::fragment::Fragment;
+///
+/// // 6,000 bytes from the middle of one page to the end of another.
+/// let payload = [Fragment::new(0x1_0800, 2048), Fragment::new(0x7_3000, 3952)];
+/// assert_eq!(payload.iter().map(|it| it.length).sum::<u32>(), 6000);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Fragment {

@@ -10,6 +10,16 @@ use crate::base::sync::{AtomicU32, Ordering};
 /// A context that has queued work [`call`](Self::call)s. The first caller since the last run began
 /// wakes the thread. The thread [`begin`](Self::begin)s each run and then looks for work. So the
 /// thread is woken once between two runs, however often it is called, and no work is left behind.
+///
+/// ```
+/// use lnd_core::wake::Wake;
+///
+/// let wake = Wake::new();
+/// assert!(wake.call(), "the caller wakes the thread");
+/// assert!(!wake.call(), "the thread has not run yet");
+/// wake.begin();
+/// assert!(wake.call(), "after the beginning of a run the next caller wakes it again");
+/// ```
 #[derive(Debug)]
 pub struct Wake {
     called: AtomicU32,

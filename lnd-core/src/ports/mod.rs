@@ -314,6 +314,30 @@ pub struct BadAddress;
 crate::sentences! { BadAddress { Self => "the port cannot reach the address" }}
 
 /// The processor's access to the memory of fragments, for payload that travels inline.
+///
+/// ```
+/// use lnd_core::ports::{BadAddress, Memory};
+///
+/// /// A window whose addresses begin at zero.
+/// struct Window([u8; 64]);
+///
+/// impl Memory for Window {
+///     fn read(&self, address: u64, into: &mut [u8]) -> Result<(), BadAddress> {
+///         let tail = usize::try_from(address).ok().and_then(|at| self.0.get(at..));
+///         into.copy_from_slice(tail.and_then(|it| it.get(..into.len())).ok_or(BadAddress)?);
+///         Ok(())
+///     }
+///     fn write(&mut self, address: u64, from: &[u8]) -> Result<(), BadAddress> {
+///         let tail = usize::try_from(address).ok().and_then(|at| self.0.get_mut(at..));
+///         tail.and_then(|it| it.get_mut(..from.len())).ok_or(BadAddress)?.copy_from_slice(from);
+///         Ok(())
+///     }
+/// }
+///
+/// let mut window = Window([0; 64]);
+/// assert_eq!(window.write(60, b"four"), Ok(()));
+/// assert_eq!(window.write(61, b"four"), Err(BadAddress));
+/// ```
 pub trait Memory {
     /// Copies out of memory.
     ///

@@ -11,6 +11,22 @@ use crate::machines::peer::HelloState;
 use crate::machines::transfer::{Effect, Event, Status, Word};
 
 /// One event. Plain values: they can be hashed, compared and stored.
+///
+/// ```
+/// use lnd_core::ports::Tracer;
+/// use lnd_core::time::Instant;
+/// use lnd_core::trace::Trace;
+///
+/// /// Keeps the number of the messages that were sent.
+/// #[derive(Default)]
+/// struct SentMessages(u64);
+///
+/// impl Tracer for SentMessages {
+///     fn record(&mut self, _now: Instant, trace: Trace) {
+///         self.0 += u64::from(matches!(trace, Trace::Sent { .. }));
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Trace {
     /// A transfer was accepted.

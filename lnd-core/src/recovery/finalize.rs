@@ -15,6 +15,20 @@ use crate::slots::shared::Owner;
 use crate::slots::{Flags, Role};
 
 /// The one end of a transfer (`lnet_finalize`). The upper layer owns its memory again.
+///
+/// ```
+/// use lnd_core::driver::Report;
+/// use lnd_core::transfer::Delivery;
+///
+/// /// What an upper layer does with it.
+/// fn finalize(report: &Report) -> &'static str {
+///     match (report.status.errno, report.status.delivery) {
+///         (0, _) => "done",
+///         (_, Delivery::NotDelivered) if report.status.resend => "may be sent again",
+///         _ => "failed",
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use = "this is the only time the transfer is reported"]
 pub struct Report {

@@ -35,6 +35,31 @@ impl RequestKind {
 /// [`reply`](crate::driver::Driver::reply) or [`refuse`](crate::driver::Driver::refuse). Until then
 /// it holds a slot and the peer's credit (S3-10). A request without a decision ends by itself after
 /// the configured bound.
+///
+/// ```
+/// use lnd_core::driver::{Driver, Receive, RecvError, RxRequest};
+/// use lnd_core::message::NakReason;
+/// use lnd_core::ports::Ports;
+/// use lnd_core::time::Instant;
+///
+/// /// Decides on a PUT that was kept until there were buffers.
+/// fn decide<P: Ports>(
+///     driver: &mut Driver<'_, P>,
+///     now: Instant,
+///     request: RxRequest<'static>,
+///     buffers: &Receive<'_>,
+/// ) {
+///     match driver.recv(now, request, buffers) {
+///         // One report follows.
+///         Ok(_tag) => {}
+///         // The peer went down meanwhile, or the decision came too late.
+///         Err(RecvError::Gone) => {}
+///         Err(RecvError::Refused(request, _why)) => {
+///             driver.refuse(now, request, NakReason::NoResources);
+///         }
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 #[must_use = "a peer's request needs a decision"]
 pub struct RxRequest<'f> {

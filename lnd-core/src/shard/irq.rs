@@ -193,6 +193,33 @@ impl<'m> IrqHandle<'m> {
 /// One link's interrupt: pops completions and decides.
 ///
 /// It shares only the words with the driver, so an interrupt takes no lock.
+///
+/// ```
+/// use lnd_core::driver::{Driver, Interrupt};
+/// use lnd_core::ports::{Completion, Completions, NoTrace, Ports};
+/// use lnd_core::time::Instant;
+///
+/// /// The completions that a device has written.
+/// struct Ring(Vec<Completion>);
+///
+/// impl Completions for Ring {
+///     fn pop(&mut self) -> Option<Completion> {
+///         self.0.pop()
+///     }
+/// }
+///
+/// /// Returns what an interrupt handler keeps. It needs the driver no more.
+/// fn interrupt_of<'m, P: Ports>(driver: &Driver<'m, P>) -> Interrupt<'m, Ring> {
+///     Interrupt::new(driver.irq_handle(), Ring(Vec::new()))
+/// }
+///
+/// /// The interrupt: 64 completions at most. Returns whether the thread is to be woken.
+/// fn on_interrupt(interrupt: &mut Interrupt<'_, Ring>, now: Instant) -> bool {
+///     let served = interrupt.on_interrupt(now, 64, &mut NoTrace);
+///     // With `served.more` the budget is spent, and the handler calls again.
+///     served.wake
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Interrupt<'m, Q> {
     irq_handle: IrqHandle<'m>,
