@@ -108,7 +108,7 @@ impl Thread {
     ) -> Result<Decided, lnd_error> {
         let decided = match what {
             What::Refuse(why) => {
-                self.driver.refuse(now, rx_request, *why);
+                self.driver.nak(now, rx_request, *why);
                 return Ok(Decided::Refused);
             }
             What::Keep => {
@@ -223,7 +223,7 @@ fn begin<'f>(
         What::Recv(it) => arrival.check_recv(&it.receive()?).map_err(of_why)?,
         What::Reply(it) => arrival.check_reply(&it.reply()?).map_err(of_why)?,
         What::Refuse(why) if inline => {
-            arrival.refuse(*why);
+            arrival.nak(*why);
             return Ok(Begun::Ended(Decided::Refused));
         }
         What::Refuse(_) | What::Keep => {}

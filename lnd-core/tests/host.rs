@@ -98,7 +98,7 @@ fn what_waits_stays_in_order_and_is_offered_when_there_is_room() {
     assert!(!w.nodes[1].offer_again());
     // One is refused: there is room for one. A request that is not decided stays.
     let now = w.now;
-    w.nodes[1].refuse(now, kept.pop().unwrap(), NakReason::NoMatch);
+    w.nodes[1].nak(now, kept.pop().unwrap(), NakReason::NoMatch);
     let mut next = Some(now);
     while next == Some(now) {
         next = w.nodes[1].run_once(now, [], |_| ());

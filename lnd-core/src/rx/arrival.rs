@@ -51,7 +51,7 @@ pub enum Received {
 }
 
 /// A peer's request, with the driver that waits for the upper layer's decision:
-/// [`recv`](Self::recv), [`reply`](Self::reply), [`refuse`](Self::refuse), or [`keep`](Self::keep)
+/// [`recv`](Self::recv), [`reply`](Self::reply), [`nak`](Self::nak), or [`keep`](Self::keep)
 /// to decide later.
 ///
 /// A request that is dropped without a decision has changed nothing. As after [`Inbound::Wait`] the
@@ -62,7 +62,7 @@ pub enum Received {
 /// fn decide(request: Arrival<'_, '_, '_, Set>, deadline: Instant) {
 ///     let (length, memory) = (request.length(), [Fragment::new(0, request.length())]);
 ///     match request.kind() {
-///         _ if length > 64 => request.refuse(NakReason::NoMatch),
+///         _ if length > 64 => request.nak(NakReason::NoMatch),
 ///         RequestKind::Get => drop(request.reply(&Reply::new(&memory, length, deadline))),
 ///         // Inline: `Received::Done`. Staged: `Received::Pending`, and a report follows.
 ///         _ => drop(request.recv(&Receive::new(&memory, length, deadline))),
@@ -272,13 +272,13 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     }
 
     /// Refuses the request. The sender of a PUT or GET gets a NAK. An inline message is dropped.
-    pub fn refuse(self, why: NakReason) {
+    pub fn nak(self, why: NakReason) {
         let now = self.now;
         if self.kind() == RequestKind::Immediate {
             self.driver.consume_offer(&self.offer, self.from);
             return;
         }
         let (rx_request, driver) = self.keep_for_now();
-        driver.refuse(now, rx_request, why);
+        driver.nak(now, rx_request, why);
     }
 }

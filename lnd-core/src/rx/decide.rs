@@ -108,7 +108,7 @@ impl<P: Ports> Driver<'_, P> {
         why: NakReason,
     ) {
         if let Some(tag) = self.take_up_request(now, &offer, from, message) {
-            self.nak(now, tag, RequestKind::of(message), why);
+            self.nak_request(now, tag, RequestKind::of(message), why);
         }
     }
 
@@ -143,7 +143,13 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Ends a peer's request that waits for a decision.
-    pub(crate) fn nak(&mut self, now: Instant, tag: Tag, kind: RequestKind, why: NakReason) {
+    pub(crate) fn nak_request(
+        &mut self,
+        now: Instant,
+        tag: Tag,
+        kind: RequestKind,
+        why: NakReason,
+    ) {
         // The credit returns even though the request is refused. Its frame and its place are free.
         self.consume(tag);
         let role = match kind {

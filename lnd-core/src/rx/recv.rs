@@ -125,9 +125,9 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Refuses a request. The sender of a PUT or GET gets a NAK. An inline message is dropped.
     /// Nothing will be reported.
-    pub fn refuse(&mut self, now: Instant, rx_request: RxRequest<'_>, why: NakReason) {
+    pub fn nak(&mut self, now: Instant, rx_request: RxRequest<'_>, why: NakReason) {
         if self.is_live(&rx_request) {
-            self.nak(now, rx_request.tag, rx_request.kind, why);
+            self.nak_request(now, rx_request.tag, rx_request.kind, why);
         }
     }
 

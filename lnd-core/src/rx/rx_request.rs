@@ -32,7 +32,7 @@ impl RequestKind {
 }
 
 /// A peer's request. It ends once, by [`recv`](crate::driver::Driver::recv),
-/// [`reply`](crate::driver::Driver::reply) or [`refuse`](crate::driver::Driver::refuse). Until then
+/// [`reply`](crate::driver::Driver::reply) or [`nak`](crate::driver::Driver::nak). Until then
 /// it holds a slot and the peer's credit (S3-10). A request without a decision ends by itself after
 /// the configured bound.
 ///
@@ -55,7 +55,7 @@ impl RequestKind {
 ///         // The peer went down meanwhile, or the decision came too late.
 ///         Err(RecvError::Gone) => {}
 ///         Err(RecvError::Refused(request, _why)) => {
-///             driver.refuse(now, request, NakReason::NoResources);
+///             driver.nak(now, request, NakReason::NoResources);
 ///         }
 ///     }
 /// }

@@ -233,7 +233,7 @@ fn d10_a_refusal_waits_for_the_connection() {
     down(&mut w, 1);
     let kept = w.node(0).kept.remove(0);
     let now = w.now;
-    w.nodes[0].driver.refuse(now, kept.rx_request, lnd_core::message::NakReason::NoMatch);
+    w.nodes[0].driver.nak(now, kept.rx_request, lnd_core::message::NakReason::NoMatch);
     w.sleep(Span::from_secs(5));
     assert!(w.reported(1, tag), "nothing tells the sender before its deadline");
 }

@@ -253,7 +253,7 @@ fn a_refusal_finds_another_way_when_its_link_has_failed() {
     let now = w.now;
     for _ in 0..2 {
         let kept = w.node(1).kept.remove(0);
-        w.node(1).driver.refuse(now, kept.rx_request, NoMatch);
+        w.node(1).driver.nak(now, kept.rx_request, NoMatch);
     }
     // A GET that can no longer be answered is refused instead.
     let gave = w.node(1).answer_kept(5000).unwrap();

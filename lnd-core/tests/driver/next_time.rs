@@ -137,7 +137,7 @@ fn h4_3_answers_that_one_call_leaves_over_are_sent_at_once() {
         let kept: Vec<_> = w.node(0).kept.drain(..).map(|kept| kept.rx_request).collect();
         let tags: Vec<_> = kept.iter().map(RxRequest::tag).collect();
         let now = w.now;
-        kept.into_iter().for_each(|it| w.node(0).driver.refuse(now, it, NakReason::NoMatch));
+        kept.into_iter().for_each(|it| w.node(0).driver.nak(now, it, NakReason::NoMatch));
         at_once(&mut w, 0);
         assert_eq!((w.nodes[0].next, w.said(0, 1, "put_nak")), (Some(w.now.after(poll)), 0));
         // One of those that wait is looked at, and waits on.
@@ -332,7 +332,7 @@ fn h4_6_a_decision_makes_room_for_the_peers_next_request() {
             control_room(&w, 0);
             let kept = w.node(0).kept.remove(0);
             let now = w.now;
-            w.node(0).driver.refuse(now, kept.rx_request, NakReason::NoMatch);
+            w.node(0).driver.nak(now, kept.rx_request, NakReason::NoMatch);
         } else {
             w.node(0).answer_kept(u32::MAX).unwrap();
         }

@@ -385,7 +385,7 @@ impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
                 let length = rx_request.length.min(most);
                 let _ = self.answer(rx_request, id, length, self.later(Span::from_secs(30)));
             }
-            Decision::Refuse(why) => self.driver.refuse(self.now, rx_request, why),
+            Decision::Refuse(why) => self.driver.nak(self.now, rx_request, why),
             Decision::Keep => self.kept.push(Kept { rx_request: rx_request.detach(), id }),
             Decision::Forget => {}
         }

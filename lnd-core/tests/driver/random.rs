@@ -245,7 +245,7 @@ impl<const SAFE_INVALIDATE: bool> Storm<SAFE_INVALIDATE> {
             if node.alive && !node.kept.is_empty() {
                 if refuses {
                     let kept = node.kept.remove(0);
-                    node.driver.refuse(now, kept.rx_request, NakReason::NoResources);
+                    node.driver.nak(now, kept.rx_request, NakReason::NoResources);
                 } else {
                     let _ = node.answer_kept(most);
                 }

@@ -125,7 +125,7 @@ fn a_forgotten_request_is_taken_back_and_a_late_decision_finds_it_gone() {
     }
     let kept = w.node(1).kept.remove(0);
     let now = w.now;
-    w.node(1).driver.refuse(now, kept.rx_request, NakReason::NoMatch);
+    w.node(1).driver.nak(now, kept.rx_request, NakReason::NoMatch);
     assert_eq!(w.count(1, Counter::DecisionLate), 6);
     assert_eq!((w.said(1, 0, "put_nak"), w.nodes[1].done.len()), (0, 0));
     w.settle();
@@ -256,8 +256,8 @@ fn decisions_of_the_wrong_kind_are_refused() {
     else {
         panic!("a GET was received");
     };
-    node.driver.refuse(now, put, NakReason::NoMatch);
-    node.driver.refuse(now, get, NakReason::NoMatch);
+    node.driver.nak(now, put, NakReason::NoMatch);
+    node.driver.nak(now, get, NakReason::NoMatch);
     w.settle();
     assert!(w.nodes[0].done.iter().all(|r| r.status.errno == -121));
     w.assert_drained();

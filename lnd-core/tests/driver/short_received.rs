@@ -57,7 +57,7 @@ fn a_short_message_that_is_refused_at_once_counts() {
     let offered = |w: &mut World| {
         let driver = &mut w.node(1).driver;
         match driver.on_message(now, letter.link, &letter.envelope, &message) {
-            Inbound::Request(arrival) => arrival.refuse(NakReason::NoMatch),
+            Inbound::Request(arrival) => arrival.nak(NakReason::NoMatch),
             other => assert!(matches!(other, Inbound::Handled), "{other:?}"),
         }
         (w.nodes[1].driver.in_use(), w.count(1, Counter::Requests) - before)
@@ -267,7 +267,7 @@ fn s1_11_buffers_that_do_not_do_give_the_request_back_kept() {
         let now = w.now;
         let driver = &mut w.node(1).driver;
         assert_eq!((driver.in_use(), rx_request.payload().len()), ((0, 1), 10));
-        driver.refuse(now, rx_request, NakReason::NoResources);
+        driver.nak(now, rx_request, NakReason::NoResources);
         assert!(driver.next_report(now).is_none());
         assert_eq!(driver.in_use(), (0, 0));
     }
@@ -283,7 +283,7 @@ fn s1_11_buffers_that_do_not_do_for_a_pull_give_the_request_back_kept() {
         let now = w.now;
         assert_eq!(w.node(1).driver.in_use(), (0, 1));
         w.fabric.borrow_mut().wire.clear();
-        w.node(1).driver.refuse(now, rx_request, NakReason::NoResources);
+        w.node(1).driver.nak(now, rx_request, NakReason::NoResources);
         w.settle();
         assert_refused_unposted(&mut w, put);
         w.assert_drained();

@@ -160,7 +160,7 @@ impl World {
         let memory = &[Fragment::new(0, length)][..];
         if says == Says::Refuses {
             fabric(|it| it.calls(node, "nak(NoResources)"));
-            request.refuse(NakReason::NoResources);
+            request.nak(NakReason::NoResources);
         } else if request.kind() == RequestKind::Get {
             fabric(|it| {
                 it.calls(node, "reply(source)");

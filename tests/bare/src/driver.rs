@@ -78,7 +78,7 @@ pub fn lnd_bare_arrival_give<'f>(
 
 #[no_mangle]
 pub fn lnd_bare_arrival_refuse(arrival: Arrival<'_, '_, '_, Foreign>, why: NakReason) {
-    arrival.refuse(why);
+    arrival.nak(why);
 }
 
 #[no_mangle]
@@ -119,7 +119,7 @@ pub fn lnd_bare_refuse(
     rx_request: RxRequest<'_>,
     why: NakReason,
 ) {
-    node.refuse(now, rx_request, why);
+    node.nak(now, rx_request, why);
 }
 
 #[no_mangle]

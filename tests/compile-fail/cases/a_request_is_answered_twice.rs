@@ -8,7 +8,7 @@ use lnd_core::time::Instant;
 
 fn twice<P: Ports>(driver: &mut Driver<'_, P>, now: Instant, rx_request: RxRequest<'_>, it: &Receive<'_>) {
     let _ = driver.recv(now, rx_request, it);
-    driver.refuse(now, rx_request, NakReason::NoMatch);
+    driver.nak(now, rx_request, NakReason::NoMatch);
 }
 
 fn main() {}

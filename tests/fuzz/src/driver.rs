@@ -423,7 +423,7 @@ impl World<'_> {
                 node.driver.reply(now, rx_request, &it).ok()
             }
             Decision::Refuse => {
-                node.driver.refuse(now, rx_request, NakReason::NoMatch);
+                node.driver.nak(now, rx_request, NakReason::NoMatch);
                 None
             }
             // Forgotten: it ends by itself.

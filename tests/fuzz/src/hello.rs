@@ -226,7 +226,7 @@ impl Pair<'_> {
             match node.driver.recv(now, rx_request, &it) {
                 Ok(tag) => node.accepted(user, tag),
                 Err(lnd_core::driver::RecvError::Refused(rx_request, _)) => {
-                    node.driver.refuse(now, rx_request, NakReason::NoMatch);
+                    node.driver.nak(now, rx_request, NakReason::NoMatch);
                 }
                 Err(lnd_core::driver::RecvError::Gone) => {}
             }

@@ -179,7 +179,7 @@ impl<'m, const SAFE_INVALIDATE: bool> Node<'m, SAFE_INVALIDATE> {
                 drop(fabric);
                 match decision {
                     Decision::Take => self.take(now, rx_request, id),
-                    Decision::Refuse => self.driver.refuse(now, rx_request, NakReason::NoMatch),
+                    Decision::Refuse => self.driver.nak(now, rx_request, NakReason::NoMatch),
                     Decision::Later => self.kept.push((rx_request.detach(), id)),
                 }
                 true

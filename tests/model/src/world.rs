@@ -170,7 +170,7 @@ impl<'m, 's, const SAFE_INVALIDATE: bool> World<'m, 's, SAFE_INVALIDATE> {
         let (rx_request, id) = self.nodes[node].kept.remove(0);
         match decision {
             Decision::Refuse => {
-                self.nodes[node].driver.refuse(self.now, rx_request, NakReason::NoMatch)
+                self.nodes[node].driver.nak(self.now, rx_request, NakReason::NoMatch)
             }
             _ => self.nodes[node].take(self.now, rx_request, id),
         }

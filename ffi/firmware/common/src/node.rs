@@ -287,7 +287,7 @@ impl<E: Engine + 'static> Node<E> {
     fn on_rx_request(&mut self, now: Instant, rx_request: RxRequest<'_>) {
         let Some(job) = Job::parse(rx_request.header) else {
             self.ledger.violations += 1;
-            self.driver.refuse(now, rx_request, NakReason::BadRequest);
+            self.driver.nak(now, rx_request, NakReason::BadRequest);
             return;
         };
         if self.hold && rx_request.kind() != RequestKind::Immediate {
@@ -353,7 +353,7 @@ impl<E: Engine + 'static> Node<E> {
     fn not_taken(&mut self, now: Instant, error: RecvError<'_>) {
         self.ledger.refused += 1;
         if let RecvError::Refused(rx_request, _) = error {
-            self.driver.refuse(now, rx_request, NakReason::NoResources);
+            self.driver.nak(now, rx_request, NakReason::NoResources);
         }
     }
 

@@ -186,7 +186,7 @@ fn decide(node: &mut Node, now: Instant, rx_request: RxRequest<'_>) -> u32 {
     // SAFETY: linked for measurement, never run.
     let taken = unsafe { lnd_port_parse(kind, header, rx_request.length, &raw mut decision) };
     if taken == 0 {
-        node.driver.refuse(now, rx_request, NakReason::NoMatch);
+        node.driver.nak(now, rx_request, NakReason::NoMatch);
         return 1;
     }
     let memory = [Fragment::new(decision.address, decision.room)];
@@ -198,7 +198,7 @@ fn decide(node: &mut Node, now: Instant, rx_request: RxRequest<'_>) -> u32 {
         node.driver.recv(now, rx_request, &Receive { sink: &memory, length, deadline, user })
     };
     if let Err(RecvError::Refused(rx_request, _)) = outcome {
-        node.driver.refuse(now, rx_request, NakReason::NoResources);
+        node.driver.nak(now, rx_request, NakReason::NoResources);
     }
     1
 }

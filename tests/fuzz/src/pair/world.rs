@@ -215,7 +215,7 @@ impl<'m> World<'m> {
                 None
             }
             Decision::Nak => {
-                driver.refuse(now, rx_request, NakReason::NoMatch);
+                driver.nak(now, rx_request, NakReason::NoMatch);
                 None
             }
             Decision::Take if rx_request.kind() == RequestKind::Get => driver

@@ -314,7 +314,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         let deadline = now.after(self.timeout);
         let (id, outcome) = match decision {
             Decision::Refuse(why) => {
-                self.driver.refuse(now, rx_request, why);
+                self.driver.nak(now, rx_request, why);
                 return;
             }
             Decision::Recv { id, sink, length } => {
@@ -349,7 +349,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
                 self.take_back(id);
                 if let RecvError::Refused(rx_request, why) = error {
                     *self.stats.refused.entry(format!("{why:?}")).or_default() += 1;
-                    self.driver.refuse(now, rx_request, NakReason::NoResources);
+                    self.driver.nak(now, rx_request, NakReason::NoResources);
                 }
                 let status = Status::of(Policy::Seed, Cause::Local, Place::Queue);
                 self.finalize(id, status, None);

@@ -44,7 +44,7 @@ pub(super) fn receive_inline<P: Ports>(
     {
         Decision::Recv { id, sink, length } => (id, sink, length),
         Decision::Refuse(why) => {
-            arrival.refuse(why);
+            arrival.nak(why);
             return None;
         }
         Decision::Reply { id, .. } => {

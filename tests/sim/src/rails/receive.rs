@@ -151,7 +151,7 @@ impl HostIncarnation<'_> {
 
     fn refuse(&mut self, now: Instant, ni: usize, rx_request: RxRequest<'_>, why: NakReason) {
         if let Some(rail) = self.rails.get_mut(ni) {
-            rail.driver.refuse(now, rx_request, why);
+            rail.driver.nak(now, rx_request, why);
         }
     }
 
