@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! PUTs with the whole handshake between two threads, against `memcpy` by the receiving thread.
 //!
-//! The handshake: submit, stage, PUT_REQ through the mailbox, decode, the upper layer's verdict,
+//! The handshake: submit, stage, PUT_REQ through the mailbox, decode, the upper layer's decision,
 //! post, pull by the engine in software, completion and report at both ends. Each node is polled by
 //! its own thread with its engine stepped inline, so the bytes are copied by the receiving thread.
 //!

@@ -110,7 +110,7 @@ fn selection(options: &Options) {
     println!("  bound 200 ns: {}", if slowest <= 200.0 { "kept" } else { "EXCEEDED" });
 }
 
-/// A message from its journey's beginning to its end.
+/// A message over all its attempts.
 fn whole_try(health: &mut Health<'_>, times: u64) -> f64 {
     each(times, |n| {
         let terms = Terms::new(n, Instant::from_nanos(1_000));

@@ -4,7 +4,7 @@
 //!
 //! Four ping-pongs in turn: a bare line in each direction; a mailbox message of 56 bytes, and one
 //! of as many bytes and lines as the frame of the next; a whole LND message (submit, credits,
-//! encode, checksum, mailbox, decode, checks, the upper layer's verdict, copy, report) with a
+//! encode, checksum, mailbox, decode, checks, the upper layer's decision, copy, report) with a
 //! header of 72 and a payload of 56 bytes, through two drivers. No descriptor is involved, so the
 //! engines, which elsewhere are hardware, are not stepped meanwhile.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Corners of the NI's ABI that no example comes by: links that fail or are said to, verdicts that
+ * Corners of the NI's ABI that no example comes by: links that fail or are said to, decisions that
  * come later or too late, two contexts where there may be one. What must hold is what lnd.h says.
  */
 #include "slowly.h"
@@ -171,7 +171,7 @@ static void decisions(void)
 	keep = 1;
 	decision.len = 30000;
 	decision.deadline = LND_NEVER;
-	/* One that has its verdict later, at the second attempt. */
+	/* One that has its decision later, at the second attempt. */
 	MUST(node_put(a, 0, 0, 30000, NULL));
 	world_run(&world, 10 * MS, NULL, 0);
 	look(b);
@@ -197,7 +197,7 @@ static void decisions(void)
 	CHECK(!stats.passive && !stats.active);
 	MUST(lnd_audit(b->ni));
 	world_close(&world);
-	printf("corners: verdicts may come later, and too late\n");
+	printf("corners: decisions may come later, and too late\n");
 }
 
 /* The next frame in node b's mailboxes is offered, and stays there. */

@@ -313,7 +313,7 @@ static void migration(void)
 	start(4, 4, LND_PROFILE_SEED);
 	MUST(lnd_prober_offer(health, 1 << LND_PROBE_ZERO_READ));
 	MUST(lnd_prober_watch(health, peer_ni[0], 0, now));
-	/* The third dead verdict would be one too many. */
+	/* The third finding of dead would be one too many. */
 	for (at = 0; at < 2; at++) {
 		MUST(lnd_health_next_time(health, &time));
 		MUST(lnd_health_next_action(health, time, &action));

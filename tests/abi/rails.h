@@ -38,7 +38,7 @@ static inline int same(struct lnd_health_ni a, struct lnd_health_ni b)
 	return !memcmp(&a, &b, sizeof(a));
 }
 
-/* Two interfaces of ours, one peer with two, room for @journeys and @actions. */
+/* Two interfaces of ours, one peer with two, room for @attempts and @actions. */
 static void start(uint32_t attempts, uint32_t actions, uint32_t profile)
 {
 	struct lnd_health_config config;

@@ -161,7 +161,7 @@ pub struct Rig {
     pub now: Instant,
 }
 
-/// The life of node number `n`.
+/// The incarnation of node number `n`.
 pub fn incarnation(n: u64) -> Incarnation {
     Incarnation::from_raw(n + 100).unwrap()
 }

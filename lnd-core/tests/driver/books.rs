@@ -57,8 +57,9 @@ fn an_audit_bites() {
     assert_eq!(done, Err(Broken::DoneOwes(1)));
 }
 
-/// Peers 1 to 3 have `kept` requests each that wait for a verdict, or that were taken and whose
-/// pulls do not end. `again`: the first peer is in its second life, and has opened another session.
+/// Peers 1 to 3 have `kept` requests each that wait for a decision, or that were taken and whose
+/// pulls do not end. `again`: the first peer is in its second incarnation, and has opened another
+/// session.
 fn served(depth: u16, kept: bool, again: bool) -> World {
     let mut w = World::with(4, Config { depth, pulls: 1, ..config() });
     if again {

@@ -157,7 +157,7 @@ fn lu17841_hello_replaces_key_in_flight() {
 fn lu13145_defaults_leave_time_for_what_they_wait_for() {
     let config = Config::new(64, 8, 2);
     let handshake = config.hello_timeout.times(u32::from(config.hello_tries));
-    assert!(handshake <= config.decision_bound, "a peer is given up before a verdict is");
+    assert!(handshake <= config.decision_bound, "a peer is given up before a decision is");
     assert!(config.drain_bound < config.decision_bound);
     assert!(config.link_poll < config.drain_bound);
     assert!(config.hello_timeout <= config.credit_stall);

@@ -305,8 +305,8 @@ fn r68_unheard_hellos_end_with_the_tries() {
     assert_eq!((w.said(0, 1, "hello"), w.state(0, 1)), (1, HelloState::Down));
 }
 
-/// R41: a verdict's time that ended while we did not run goes on for as long as we are known not to
-/// have run, and no longer than it is.
+/// R41: a decision's time that ended while we did not run goes on for as long as we are known not
+/// to have run, and no longer than it is.
 #[test]
 fn r41_a_decision_has_its_time_again_after_our_own_pause() {
     let bound = config().decision_bound;

@@ -29,7 +29,7 @@ fn r34_no_more_requests_are_in_flight_than_there_are_credits() {
     w.settle();
     assert_eq!(w.said(0, 1, "immediate"), before + 3);
     assert_eq!(w.nodes[1].kept.len(), 3);
-    // Each verdict returns a credit, with a NOOP since nothing else is said.
+    // Each decision returns a credit, with a NOOP since nothing else is said.
     for n in 1..=5 {
         w.node(1).answer_kept(0).unwrap();
         w.settle();

@@ -72,7 +72,7 @@ fn pull_ready_by_the_control_entry() {
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, 0);
     w.assert_drained();
-    // R28, R29: that of a stranger is dropped and counted, and he is greeted.
+    // R28, R29: that of an unknown node is dropped and counted, and that node gets a hello.
     let mut w = World::new(2);
     let letter = forged(&w, 1, 0, &Message::PullReady(ready));
     let node = w.node(0);

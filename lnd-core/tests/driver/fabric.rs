@@ -77,7 +77,7 @@ pub struct Fabric {
     pub immediate_max: u32,
     /// Greetings do not say that CANCEL is answered.
     pub no_cancel: bool,
-    /// Staged memory that was taken back from a device: `(node, life, tag)`.
+    /// Staged memory that was taken back from a device: `(node, incarnation, tag)`.
     pub taken_back: BTreeSet<(usize, u64, Tag)>,
     /// The processor cannot reach memory that was called valid.
     pub memory_fails: bool,
@@ -85,7 +85,7 @@ pub struct Fabric {
     pub unreachable: BTreeSet<usize>,
     /// Kinds of every letter ever sent.
     pub said: Vec<(usize, usize, &'static str)>,
-    /// Staged transfers that were pulled whole: `(node, life, tag)`.
+    /// Staged transfers that were pulled whole: `(node, incarnation, tag)`.
     pub pulled: BTreeSet<(usize, u64, Tag)>,
     pub incarnations: BTreeMap<usize, u64>,
     /// Most pulls that the devices of one node had from another at once.
@@ -100,7 +100,7 @@ pub struct Fabric {
     pub keyed: usize,
     /// Messages that an upper layer has received, by their ids.
     pub delivered: BTreeSet<u64>,
-    /// Requests that an upper layer has seen: the receiver's life, and the message's id.
+    /// Requests that an upper layer has seen: the receiver's incarnation, and the message's id.
     pub seen: BTreeSet<(u64, u64)>,
     /// Messages that ended as delivered.
     pub promised: BTreeSet<u64>,

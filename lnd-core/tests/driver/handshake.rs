@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The handshake's times, what its hellos give up, and what a verdict leaves as it was.
+//! The handshake's times, what its hellos give up, and what a decision leaves as it was.
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
@@ -40,7 +40,7 @@ fn r68_what_a_dead_node_has_left_is_asked_after_ever_less_often() {
     w.notify_peer(0, 1, false);
     let letter = on_the_wire(&w, 1, "immediate");
     let hold_off = hold_off(&w);
-    // The platform's verdict may be wrong: the first request revives the peer at once.
+    // The platform's decision may be wrong: the first request revives the peer at once.
     assert!(!w.hand(&letter), "it stays in the channel");
     for times in [1, 2, 4, 8, 16, 32, 64, 64] {
         assert_eq!(w.state(0, 1), HelloState::Handshake);
@@ -60,7 +60,7 @@ fn r68_what_a_dead_node_has_left_is_asked_after_ever_less_often() {
     assert_eq!((w.state(0, 2), w.nodes[0].done.len()), (HelloState::Good, 0));
 }
 
-/// R68: an answer of the incarnation that we know ends a wrong verdict, and not the hold-off does.
+/// R68: an answer of the incarnation that we know ends a wrong decision, and not the hold-off does.
 #[test]
 fn r68_a_late_answer_ends_the_decision_before_the_hold_off() {
     let mut w = World::new(2);
@@ -76,7 +76,7 @@ fn r68_a_late_answer_ends_the_decision_before_the_hold_off() {
     assert_eq!(w.state(0, 1), HelloState::Good);
 }
 
-/// R68: the hold-off is of the present verdict. That of a former one is over with it.
+/// R68: the hold-off is of the present decision. That of a former one is over with it.
 #[test]
 fn r68_a_decision_by_interrupt_has_a_hold_off_of_its_own() {
     let mut w = World::met();

@@ -172,8 +172,8 @@ fn versions_that_do_not_meet_take_the_peer_down() {
     let answer = w.fabric.borrow().wire.back().unwrap().clone();
     assert!(matches!(answer.message(), Message::HelloAck(HelloAck { version: None, .. })));
 
-    // So is one of whom nothing is known, and one that has begun another life: the answer names the
-    // life that has asked, or it could not be told on the wire (R27).
+    // So is one of whom nothing is known, and one that has begun another incarnation: the answer
+    // names the incarnation that has asked, or it could not be told on the wire (R27).
     for mut w in [World::new(2), World::met()] {
         let invalidating = forged(&w, 1, 0, &Message::Hello(stranger)).envelope;
         let invalidating =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A peer comes back as another life (R27, R29, INV-6).
+//! A peer comes back as another incarnation (R27, R29, INV-6).
 
 use lnd_core::counters::Counter;
 use lnd_core::driver::Kind;
@@ -56,7 +56,7 @@ fn lu16214_a_new_incarnation_ends_what_the_former_had_in_every_place() {
         HealthClass::RemoteDropped,
     );
     assert_eq!(w.count(0, Counter::PeersRestarted), 1);
-    // What was on the wire for the former life is dropped by the new one.
+    // What was on the wire for the former incarnation is dropped by the new one.
     for kind in ["put_req", "get_req", "immediate"] {
         w.free(kind);
     }
@@ -132,7 +132,7 @@ fn r29_a_message_for_a_former_incarnation_makes_the_new_one_handshake() {
     w.reboot(1);
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
-    // The new life does not know the sender, drops the request and says who it is.
+    // The new incarnation does not know the sender, drops the request and says who it is.
     assert_eq!(w.count(1, Counter::Early), 1);
     assert_eq!(w.report(0, tag).status.evidence.unwrap().0, Cause::PeerRestarted);
     let again = w.put(0, 1, 5000).unwrap();
@@ -150,8 +150,8 @@ fn the_answer_to_our_hello_may_be_the_first_sign_of_a_new_incarnation() {
     w.reboot(1);
     let tag = w.put(0, 1, 50).unwrap();
     w.settle();
-    // Only node 0's hellos go through: one asks, one begins the session. The new life's own stays
-    // away for now.
+    // Only node 0's hellos go through: one asks, one begins the session. The new incarnation's own
+    // stays away for now.
     for _ in 0..2 {
         let ours = w.fabric.borrow().wire.iter().position(|l| l.from == 0).unwrap();
         let letter = w.fabric.borrow_mut().wire.remove(ours).unwrap();
@@ -208,7 +208,7 @@ fn requests_of_the_former_incarnation_end_with_a_report_and_touch_no_credit_of_t
 
 #[test]
 fn r31_a_late_put_done_is_not_said_to_a_new_incarnation() {
-    // The new life has given the same tag to another transfer.
+    // The new incarnation has given the same tag to another transfer.
     let mut fabric = Fabric::new(2, 2);
     for link in 0..2 {
         fabric.device(0, link).features &= !Features::REMOTE_COMPLETION.0;
@@ -319,7 +319,7 @@ fn the_final_message_of_an_incarnation_ends_its_transfers() {
 
 #[test]
 fn an_answer_of_the_new_incarnation_does_not_meet_a_transfer_of_the_former() {
-    // R31: between the new life's answer to our hello and the sweep.
+    // R31: between the new incarnation's answer to our hello and the sweep.
     let mut w = World::met();
     w.hold("put_req");
     w.hold("get_req");

@@ -203,7 +203,8 @@ fn s0_18_late_hellos_hide_no_request_from_a_node_that_is_new() {
 
 #[test]
 fn what_a_former_incarnation_has_sent_is_dropped_when_the_present_one_has_answered() {
-    // An echo in the network: the hello of a life that is over, and a request of its session.
+    // An echo in the network: the hello of an incarnation that is over, and a request of its
+    // session.
     let mut w = World::met();
     w.fabric.borrow_mut().reliable = false;
     let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
@@ -269,8 +270,8 @@ fn what_was_taken_from_a_former_incarnation_is_not_taken_again_with_its_hello() 
 
 #[test]
 fn what_was_taken_in_a_session_is_not_taken_again_when_its_number_is_forgotten() {
-    // The echo of a former life makes us forget which session the present one has opened. Only a
-    // channel that may repeat what it carries has echoes.
+    // The echo of a former incarnation makes us forget which session the present one has opened.
+    // Only a channel that may repeat what it carries has echoes.
     let mut w = World::met();
     w.fabric.borrow_mut().reliable = false;
     let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };

@@ -89,7 +89,7 @@ fn h4_7_no_pause_is_too_short_to_be_a_pause_while_a_link_drains() {
     }
 }
 
-/// A host that runs all the time has each verdict at its time, and one that sleeps in between a
+/// A host that runs all the time has each decision at its time, and one that sleeps in between a
 /// `link_poll` later. After a pause it comes later by as long as we are known not to have run.
 #[test]
 fn h4_7_a_silence_is_as_long_as_it_was_for_a_host_that_runs_all_the_time() {
@@ -126,7 +126,7 @@ fn h4_7_a_silence_is_as_long_as_it_was_for_a_host_that_runs_all_the_time() {
 }
 
 /// A batch is one call's: what a pause has made late and the first call leaves over is no more of a
-/// verdict than what it looks at.
+/// decision than what it looks at.
 #[test]
 fn h4_7_silences_beyond_one_calls_batch_are_put_off_too() {
     let mut w = World::with(5, Config { batch: 1, hello_tries: 1, ..config() });

@@ -194,7 +194,7 @@ fn requests_of_a_peer_that_went_down_are_gone() {
     for _ in 0..3 {
         assert_eq!(w.node(1).answer_kept(100).unwrap_err(), None, "not gone");
     }
-    assert!(w.nodes[1].done.is_empty(), "a ticket without a verdict is not reported");
+    assert!(w.nodes[1].done.is_empty(), "a request without a decision is not reported");
     w.sleep(Span::from_secs(30));
     w.assert_drained();
 }
@@ -267,7 +267,7 @@ fn a_peer_that_is_back_before_the_sweep_has_lost_its_transfers_all_the_same() {
 
 #[test]
 fn an_invalidated_pull_has_been_announced_to_the_device() {
-    // The verdict posts a pull and the peer goes down before the batch's doorbell.
+    // The decision posts a pull and the peer goes down before the batch's doorbell.
     let mut w = World::met();
     w.node(1).put = Decision::Keep;
     w.put(0, 1, 5000).unwrap();

@@ -204,7 +204,7 @@ impl<const SAFE_INVALIDATE: bool> Engine for MockEngine<SAFE_INVALIDATE> {
                 its && device.stopping.get(&peer) == Some(&true)
             }
         };
-        assert!(proven, "yanked without proof (S0-12)");
+        assert!(proven, "reclaimed without proof (S0-12)");
         device.calls.reclaims += 1;
         device.posted.remove(&tag.index).filter(|bd| bd.tag == tag).and_then(|bd| bd.outcome)
     }
@@ -216,7 +216,7 @@ impl<const SAFE_INVALIDATE: bool> Engine for MockEngine<SAFE_INVALIDATE> {
         if let Some(connection) = proof.connection() {
             let peer = node_of(connection.peer);
             let left = device.posted.values().find(|bd| bd.with() == peer);
-            assert!(left.is_none(), "reset with descriptors not yanked: {left:?}");
+            assert!(left.is_none(), "reset with descriptors not reclaimed: {left:?}");
             assert_eq!(device.stopping.remove(&peer), Some(true), "reset without proof (S0-11)");
             device.asserted_for.remove(&peer);
             *device.made.entry(peer).or_default() += 1;
@@ -224,7 +224,11 @@ impl<const SAFE_INVALIDATE: bool> Engine for MockEngine<SAFE_INVALIDATE> {
             return;
         }
         assert!(device.stopped, "reset without proof (S0-11)");
-        assert!(device.posted.is_empty(), "reset with descriptors not yanked: {:?}", device.posted);
+        assert!(
+            device.posted.is_empty(),
+            "reset with descriptors not reclaimed: {:?}",
+            device.posted
+        );
         device.calls.resets += 1;
         (device.stopped, device.stop_asked, device.asserted) = (false, false, false);
         device.stopping.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Peers' requests and the upper layer's verdicts on them (S3-8 to S3-10).
+//! Peers' requests and the upper layer's decisions on them (S3-8 to S3-10).
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
@@ -90,7 +90,7 @@ fn s3_10_a_request_holds_its_buffer_until_recv_has_returned() {
     w.settle();
     let third = w.put(0, 1, 5000).unwrap();
     w.settle();
-    assert_eq!(w.nodes[1].kept.len(), 2, "both buffers are held until the verdicts");
+    assert_eq!(w.nodes[1].kept.len(), 2, "both buffers are held until the decisions");
     for link in 0..2 {
         w.device(1, link, |d| d.frozen = true);
     }

@@ -71,7 +71,7 @@ fn requests_under_way_are_shown_as_credits_in_use() {
     assert_eq!(view.credits + view.in_flight, u32::from(ours.depth));
     w.free("put_req");
     w.settle();
-    assert_eq!(peer(&w, 1, 0).unwrap().transfers, 3, "requests that wait for their verdict");
+    assert_eq!(peer(&w, 1, 0).unwrap().transfers, 3, "requests that wait for their decision");
     while !w.nodes[1].kept.is_empty() {
         w.node(1).answer_kept(u32::MAX).unwrap();
         w.settle();

@@ -356,7 +356,7 @@ impl<const SAFE_INVALIDATE: bool> WorldOf<SAFE_INVALIDATE> {
         self.fabric.borrow_mut().power_off(node);
     }
 
-    /// A node begins a new life.
+    /// A node begins a new incarnation.
     pub fn reboot(&mut self, node: usize) {
         self.kill(node);
         let incarnation = self.incarnation();
@@ -376,7 +376,7 @@ impl<const SAFE_INVALIDATE: bool> WorldOf<SAFE_INVALIDATE> {
     /// No sender was told that a message was not delivered that was (S0-17, S0-18).
     pub fn assert_deliveries(&self) {
         let fabric = self.fabric.borrow();
-        // S0-18: what ended as delivered was seen, unless one of the two lives is over.
+        // S0-18: what ended as delivered was seen, unless one of the two incarnations is over.
         let unseen = |id: &&u64| {
             let ends = fabric.addressed[*id];
             let incarnations =

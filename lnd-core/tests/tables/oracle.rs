@@ -3,7 +3,7 @@
 //!
 //! The oracle writes down *facts* (the descriptor came back untouched; the message failed; no side
 //! waits for the peer any more) and judges only at the end, from all of them at once. So its
-//! verdict cannot depend on the order of events, and a `step` whose verdict does is found out.
+//! result cannot depend on the order of events, and a `step` whose result does is found out.
 
 use lnd_core::transfer::{Cause, Debts, Effect, Event, Place};
 

@@ -77,7 +77,7 @@ fn check_link(step: Link) -> BTreeSet<&'static str> {
             rule(moves == (effect != F::Ignored && effect != F::None), "effect with each move");
             rule(
                 effect != F::Reclaim || event == E::Quiesced,
-                "yanked with the proof only (INV-3)",
+                "reclaimed with the proof only (INV-3)",
             );
             rule(
                 state != S::Failed || !moves || event == E::Quiesced,
@@ -87,7 +87,10 @@ fn check_link(step: Link) -> BTreeSet<&'static str> {
                 event != E::Gone || !moves || next != S::Reclaiming,
                 "a device that is gone proves nothing",
             );
-            rule(effect != F::ResetEngine || state == S::Reclaiming, "reset when all are yanked");
+            rule(
+                effect != F::ResetEngine || state == S::Reclaiming,
+                "reset when all are reclaimed",
+            );
             rule(
                 effect != F::StopEngine || (state == S::Stalled && event == E::PostersOut),
                 "stopped when no poster is inside",
@@ -168,7 +171,7 @@ fn the_link_s_checker_bites() {
     use LinkEvent as E;
     use LinkState as S;
     let defects: [(&str, Link); 6] = [
-        ("yanked with the proof only (INV-3)", |state, event| match (state, event) {
+        ("reclaimed with the proof only (INV-3)", |state, event| match (state, event) {
             // Reclaims while the link is stalled but its engine not yet stopped.
             (S::Stalled, E::PostersOut) => (S::Reclaiming, F::Reclaim),
             _ => link_step(state, event),

@@ -61,8 +61,8 @@ fn the_sender_is_killed_in_the_middle_and_restarted() {
     let (_, millis) = drained(&node.log(), "3@soft0").unwrap();
     let bound = pace.stretch(BOUND_MS);
     assert!(millis < bound, "{millis} ms of {bound}");
-    // The same NID with another life: what the former one has left in mailboxes and tables changes
-    // nothing but counters (R29).
+    // The same NID with another incarnation: what the former one has left in mailboxes and tables
+    // changes nothing but counters (R29).
     place.ok(&[&["put", "big.bin", "1@soft", "--name", "second"], &me[..]].concat());
     place.ok(&[&["get", "second", "1@soft", "--out", "back.bin"], &me[..]].concat());
     assert!(same(&big, &place.dir.join("back.bin")));
@@ -221,7 +221,7 @@ fn the_fabric_command_formats_shows_declares_deaths_and_pulls_cables() {
         place.refused(&[&["fabric", "link", "f"], &wrong[..]].concat());
     }
 
-    // A death is declared of one life only, and only once.
+    // A death is declared of one incarnation only, and only once.
     node.kill();
     let incarnation = alive.split("incarnation ").nth(1).unwrap()[..16].to_owned();
     let other = format!("{:016x}", u64::from_str_radix(&incarnation, 16).unwrap() ^ 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Only an engine makes a proof, and it must vouch for it (INV-3, R11).
+//! Only an engine makes a proof, and it must answer for it (INV-3, R11).
 use lnd_core::id::LinkId;
 use lnd_core::link::Quiesced;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The verdict consumes the ticket (LU-7734: the callee consumed its argument, the caller freed it
-//! too; LU-3008: an eager receive freed twice).
+//! The decision consumes the request (LU-7734: the callee consumed its argument, the caller freed
+//! it too; LU-3008: an eager receive freed twice).
 use lnd_core::driver::{Driver, Receive, RxRequest};
 use lnd_core::message::NakReason;
 use lnd_core::ports::Ports;

@@ -308,7 +308,7 @@ impl World<'_> {
             }
         };
         if let Lie::Incarnation(incarnation) = *lie {
-            // Another life of this peer: it stays so.
+            // Another incarnation of this peer: it stays so.
             peer.incarnation = incarnation.max(1);
         }
         let mut envelope = Envelope {

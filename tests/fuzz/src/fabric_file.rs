@@ -109,7 +109,7 @@ fn use_it(fabric: &SoftFabric<'_>, node: u32, link: usize, message: u8) {
     let boxes = shape.mailboxes();
     let mut consumers: Vec<_> = (0..boxes).map(|_| None).collect();
     let mut producers: Vec<_> = (0..boxes).map(|_| None).collect();
-    // SAFETY: this is the only inbox of this life; those of former lives are gone.
+    // SAFETY: this is the only inbox of this incarnation; those of former incarnations are gone.
     let mut inbox = unsafe { Inbox::new(&member, consumers.as_mut_slice()) };
     let mut frame = vec![0; shape.frame_max().min(1 << 17)];
     for _ in 0..20 {

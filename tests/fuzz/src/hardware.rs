@@ -153,12 +153,12 @@ impl Engine for MockEngine {
         hardware.asserted[self.link] = true;
         let link = LinkId::new(self.link)?;
         // SAFETY: this engine moves nothing of its own, and the targets move nothing of a link that
-        // is vouched for.
+        // is asserted.
         Some(unsafe { Quiesced::assert_stopped(link) })
     }
 
     fn reclaim(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
-        assert_eq!(proof.link().index(), self.link, "yanked with another link's proof (S0-12)");
+        assert_eq!(proof.link().index(), self.link, "reclaimed with another link's proof (S0-12)");
         let posted = self.hardware.borrow_mut().posted.remove(&(self.link, tag.index));
         posted.and_then(|posted| posted.done)
     }
@@ -167,7 +167,7 @@ impl Engine for MockEngine {
         assert_eq!(proof.link().index(), self.link, "reset with another link's proof (S0-11)");
         let mut hardware = self.hardware.borrow_mut();
         let left = hardware.posted.keys().any(|&(link, _)| link == self.link);
-        assert!(!left, "reset with descriptors that were not yanked");
+        assert!(!left, "reset with descriptors that were not reclaimed");
         (hardware.stopping[self.link], hardware.asserted[self.link]) = (false, false);
     }
 

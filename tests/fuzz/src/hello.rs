@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Two nodes greet each other over a way that loses, repeats and reorders, while a stranger says
-//! hello in any node's name, nodes begin new lives and clocks pass. Then the way is fair, and they
-//! must agree (S0-13, S0-14, R3, R27).
+//! hello in any node's name, nodes begin new incarnations and clocks pass. Then the way is fair,
+//! and they must agree (S0-13, S0-14, R3, R27).
 
 use std::mem::MaybeUninit;
 
@@ -55,7 +55,7 @@ enum Op {
         session: u8,
         ack: Option<u8>,
     },
-    /// The node begins another life; all it knew is gone.
+    /// The node begins another incarnation; all it knew is gone.
     Restarted(bool),
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A new life of the peer against an answer under way (INV-1, INV-2, R29, R31, LU-17841).
+//! A new incarnation of the peer against an answer under way (INV-1, INV-2, R29, R31, LU-17841).
 //!
-//! Protocol: an answer of the peer's former life is applied to the transfer that awaits it, and may
-//! start a pull, while another context learns of the peer's next life and sweeps.
+//! Protocol: an answer of the peer's former incarnation is applied to the transfer that awaits it,
+//! and may start a pull, while another context learns of the peer's next incarnation and sweeps.
 //!
-//! Property: one finalize. A pull that was started for the former life is taken back before it is
-//! posted, or it is asked for, exactly once; none goes on unnoticed.
+//! Property: one finalize. A pull that was started for the former incarnation is taken back before
+//! it is posted, or it is asked for, exactly once; none goes on unnoticed.
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -18,7 +18,7 @@ use lnd_core::transfer::{Cause, Debts, Effect, Event, Phase};
 use lnd_loom::{count, explore, Bound, World};
 use loom::thread::{self, JoinHandle};
 
-/// A world whose peer is in its second life and good.
+/// A world whose peer is in its second incarnation and good.
 fn world() -> Rc<World> {
     let world = World::new(1);
     world.link_gate().open();
@@ -26,7 +26,7 @@ fn world() -> Rc<World> {
     world
 }
 
-/// The peer begins another life, and what belongs to the former one is given up.
+/// The peer begins another incarnation, and what belongs to the former one is given up.
 fn new_incarnation(world: &Rc<World>) -> JoinHandle<Option<Effect>> {
     let world = Rc::clone(world);
     thread::spawn(move || {

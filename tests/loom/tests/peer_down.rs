@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Submission against peer-down and against a new life of the peer (INV-1, S0-13, R29).
+//! Submission against peer-down and against a new incarnation of the peer (INV-1, S0-13, R29).
 //!
 //! Protocol, a Dekker pair: the submitter publishes its debts, fences, and looks at the peer's
 //! gate; the other side changes the gate, fences (inside [`PeerGate::change`]) and sweeps.
@@ -32,12 +32,12 @@ enum End {
     TakenBackAndSwept,
     /// The submitter came first; the sweep saw its debts.
     PostedAndSwept,
-    /// The submitter saw the change before it chose a life: it goes to the new one.
+    /// The submitter saw the change before it chose an incarnation: it goes to the new one.
     ToTheNewIncarnation,
 }
 
-/// A world whose peer is in its second life and good. What a slot says of its owner before it is
-/// first used (peer 0, life 0) would be wrong.
+/// A world whose peer is in its second incarnation and good. What a slot says of its owner before
+/// it is first used (peer 0, incarnation 0) would be wrong.
 fn world() -> Rc<World> {
     let world = World::new(1);
     world.link_gate().open();
@@ -45,14 +45,14 @@ fn world() -> Rc<World> {
     world
 }
 
-/// Claims and publishes a request that is to go out at once; the life it is for.
+/// Claims and publishes a request that is to go out at once; the incarnation it is for.
 fn publish_at_once(world: &World) -> (Tag, u32) {
     let tag = world.claim();
     world.shared().publish(tag, Word::live(tag.generation, DEBTS));
     (tag, world.shared().owner(tag.index).incarnation())
 }
 
-/// Arms a request that has waited in the queue; the life it is for.
+/// Arms a request that has waited in the queue; the incarnation it is for.
 fn arm(world: &World, tag: Tag) -> u32 {
     let incarnation = world.peer_gate().view().incarnation();
     world.shared().assign(tag, Owner::new(world.peer(), incarnation, Some(world.link())));

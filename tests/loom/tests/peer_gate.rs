@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The peer gate: changes from several contexts (S0-13, R27).
 //!
-//! Protocol: state, admission and life of a peer lie in one word; any context changes its part of
-//! it by compare-and-swap.
+//! Protocol: state, admission and incarnation of a peer lie in one word; any context changes its
+//! part of it by compare-and-swap.
 //!
 //! Property: no change is lost, and each context learns what its own change replaced. A change by
 //! the id of a peer that was forgotten never meets the next peer in its place (R14). A gate is on

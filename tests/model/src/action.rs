@@ -54,7 +54,7 @@ pub enum Action {
     ConnectionDown(usize),
     /// The connection stops, having been asked to.
     Disconnected(usize),
-    /// The node dies and comes back as another life.
+    /// The node dies and comes back as another incarnation.
     Restarted(usize),
     /// The node begins to shut down.
     Shutdown(usize),

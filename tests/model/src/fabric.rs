@@ -20,7 +20,7 @@ pub type Shared = Rc<RefCell<Fabric>>;
 #[derive(Clone, Debug, Hash)]
 pub struct Letter {
     pub frame: Vec<u8>,
-    /// The transfer whose short message it is, in the life of its sender.
+    /// The transfer whose short message it is, in the incarnation of its sender.
     pub tag: Option<Tag>,
     pub incarnation: Incarnation,
 }
@@ -70,13 +70,14 @@ pub struct Fabric {
     pub now: Instant,
     /// Until when each message may be sent.
     pub deadlines: BTreeMap<u32, Instant>,
-    /// The sender of each message, its life, and the life of the receiver that the frame named.
+    /// The sender of each message, its incarnation, and the incarnation of the receiver that the
+    /// frame named.
     pub sent: BTreeMap<u32, (usize, Incarnation, Option<Incarnation>)>,
     /// Messages that the other upper layer has seen, whole or as a request.
     pub seen: BTreeSet<u32>,
     /// Messages of which a final status has said that they were delivered.
     pub promised: BTreeSet<u32>,
-    /// What was staged and asked for, where engines do not recall: node, its life, tag.
+    /// What was staged and asked for, where engines do not invalidate: node, its incarnation, tag.
     pub taken_back: BTreeSet<(usize, Incarnation, Tag)>,
     /// What each node is submitting.
     pub submitting: [u32; 2],
@@ -89,7 +90,7 @@ pub fn nid(node: usize) -> Nid {
     Nid::from_raw((7 << 32) | (node as u64 + 1)).unwrap()
 }
 
-/// A node's life number `n`.
+/// A node's incarnation number `n`.
 pub fn incarnation(node: usize, n: u64) -> Incarnation {
     Incarnation::from_raw(100 * (node as u64 + 1) + n).unwrap()
 }
@@ -244,8 +245,8 @@ impl Fabric {
         self.demand(first, "one message is seen twice (INV-6)");
     }
 
-    /// What was promised was seen, or the life that it was sent to is over. The promise of a life
-    /// that ended without a goodbye is nothing. Asked when nothing moves.
+    /// What was promised was seen, or the incarnation that it was sent to is over. The promise of
+    /// an incarnation that ended without a goodbye is nothing. Asked when nothing moves.
     pub fn check_promises(&mut self) {
         let broken =
             self.promised.iter().filter(|message| !self.seen.contains(*message)).any(|it| {

@@ -18,7 +18,7 @@ pub struct Facts {
     pub ok_though_down: bool,
     /// A completion came for a use of a slot that was over (R14).
     pub stale_completion: bool,
-    /// A message of a former life came late and was dropped (INV-6).
+    /// A message of a former incarnation came late and was dropped (INV-6).
     pub wrong_incarnation: bool,
     /// A message came before its sender was admitted (S0-13).
     pub early: bool,
@@ -30,7 +30,7 @@ pub struct Facts {
     pub final_waited: bool,
     /// A new session was opened because credits were lost.
     pub resync: bool,
-    /// The upper layer's verdict came too late.
+    /// The upper layer's decision came too late.
     pub late_decision: bool,
     /// A request was refused and its sender told.
     pub refused: bool,
@@ -42,7 +42,7 @@ pub struct Facts {
     pub waited: bool,
     /// A slot was used a second time.
     pub used_again: bool,
-    /// The node ended its life in order (INV-15).
+    /// The node ended its incarnation in order (INV-15).
     pub quiescent: bool,
     /// A puller was asked for what it pulls.
     pub cancelled: bool,
@@ -73,7 +73,7 @@ cases! {
     STALE_ANSWER stale_answer "An answer came for a transfer that was over"
     FINAL_WAITED final_waited "The word that ends a peer's transfer had to wait for a way"
     RESYNC resync "A new session was opened because credits were lost"
-    LATE_DECISION late_decision "The upper layer's verdict came too late"
+    LATE_DECISION late_decision "The upper layer's decision came too late"
     REFUSED refused "A request was refused and its sender told"
     DEADLINE deadline "The clock ended a transfer"
     DRAIN_BOUND drain_bound "What was asked back did not come in time, and the link was failed for it"

@@ -97,7 +97,7 @@ impl Pair {
     }
 }
 
-/// Memory for two lives of each node.
+/// Memory for two incarnations of each node.
 fn memory(setup: &Setup) -> Vec<Vec<MaybeUninit<u8>>> {
     vec![vec![MaybeUninit::uninit(); setup.config().bytes_needed()]; 4]
 }

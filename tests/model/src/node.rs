@@ -53,7 +53,7 @@ pub struct Node<'m, const SAFE_INVALIDATE: bool> {
     pub was_notified_down: bool,
     /// A message that it sent has ended without a report.
     ended_at_once: bool,
-    /// Where this life's tags begin to count.
+    /// Where this incarnation's tags begin to count.
     first: u32,
     fabric: Shared,
 }

@@ -44,7 +44,7 @@ impl<const SAFE_INVALIDATE: bool> Port<SAFE_INVALIDATE> {
     }
 }
 
-/// The key of what a node has staged under a tag, which says in which of its lives.
+/// The key of what a node has staged under a tag, which says in which of its incarnations.
 fn key_of(node: usize, tag: Tag) -> Key {
     let words = [(node as u64).to_le_bytes(), tag.to_cookie().to_le_bytes()];
     Key::new(words.as_flattened()).expect("short enough")
@@ -173,7 +173,7 @@ impl<const SAFE_INVALIDATE: bool> Engine for Port<SAFE_INVALIDATE> {
         } == Run::Asserted;
         let there = device.posted.get(&tag.index).is_some_and(|p| p.tag == tag);
         let posted = if there { device.posted.remove(&tag.index) } else { None };
-        fabric.demand(stopped, "yanked from an engine that runs (S0-12)");
+        fabric.demand(stopped, "reclaimed from an engine that runs (S0-12)");
         posted.and_then(|p| p.done)
     }
 

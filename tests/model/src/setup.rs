@@ -41,7 +41,7 @@ pub struct Faults {
     pub link_down: [u8; 2],
     /// Failures of the node's connection.
     pub connection_down: [u8; 2],
-    /// Deaths of the node, which comes back as another life at once.
+    /// Deaths of the node, which comes back as another incarnation at once.
     pub restarted: [u8; 2],
     /// Shutdowns of the node, without grace.
     pub shutdown: [u8; 2],

@@ -40,7 +40,7 @@ pub struct World<'m, 's, const SAFE_INVALIDATE: bool> {
 }
 
 impl<'m, 's, const SAFE_INVALIDATE: bool> World<'m, 's, SAFE_INVALIDATE> {
-    /// Memory for four lives is needed: two of each node.
+    /// Memory for four incarnations is needed: two of each node.
     ///
     /// `handshake` is how the two have met, if they have: what [`meet`](Self::meet) returned.
     pub fn new(

@@ -205,7 +205,7 @@ fn get_without_remote_completion_against_loss_and_link_down() {
 
 #[test]
 fn lu17841_put_against_new_incarnations_of_either_side() {
-    // R15: no tag of one life is given out in the next.
+    // R15: no tag of one incarnation is given out in the next.
     let faults = Faults { restarted: [1, 1], twice: 1, ..NONE };
     let setup = Setup::new("put, new lives").sends(0, Put, LARGE).with(faults);
     explore(setup, &[OK, ERROR, WRONG_INCARNATION], 9_737);
@@ -253,7 +253,7 @@ fn r41_puts_that_cross_between_nodes_that_pause() {
 #[test]
 fn lu16214_small_puts_from_a_node_that_was_taken_for_down() {
     let faults = Faults { peer_down: [0, 1], pause: [1, 0], ..NONE };
-    let setup = Setup { slots: 4, ..Setup::new("small puts, a wrong verdict") };
+    let setup = Setup { slots: 4, ..Setup::new("small puts, a wrong decision") };
     let setup = setup.sends(0, Put, SMALL).sends(0, Put, SMALL).with(faults);
     explore(setup, &[OK], 1_024);
 }

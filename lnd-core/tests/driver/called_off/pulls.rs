@@ -138,7 +138,7 @@ fn a_cancel_and_the_end_of_its_pull_may_cross() {
         w.settle();
         assert_eq!((invalidating(&w), w.reported(0, tag)), ((1, 0), true));
         let errno = w.report(0, tag).status.errno;
-        assert_eq!(errno == 0, done_first, "its puller has vouched for it, or nothing is known");
+        assert_eq!(errno == 0, done_first, "its puller has confirmed it, or nothing is known");
         assert_ne!(end(&w, 0, tag).1, Delivery::NotDelivered, "S0-18");
         w.free(kinds[usize::from(!done_first)]);
         assert_goes_on(&mut w);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! One life of a node: it joins, works, and leaves in good order or is killed.
+//! One incarnation of a node: it joins, works, and leaves in good order or is killed.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,7 +22,7 @@ use lnd_sim::runtime::{
 use super::percentiles::Latencies;
 use crate::files::{FileClient, FileServer, Job, JobDone, JobId, MemoryStore};
 
-/// What all lives share.
+/// What all incarnations share.
 pub struct Stage<'m> {
     pub arena: &'m Arena,
     pub fabric: &'m Fabric<'m>,
@@ -32,7 +32,7 @@ pub struct Stage<'m> {
     pub bells: &'m Bells,
 }
 
-/// How the script speaks to a life, and what it sees of it.
+/// How the script speaks to an incarnation, and what it sees of it.
 #[derive(Default)]
 pub struct Stagehand<'m> {
     /// Dies at once, wherever it is.
@@ -53,7 +53,7 @@ pub struct Stagehand<'m> {
     pub jobs_left: AtomicU64,
 }
 
-/// A snapshot of a life.
+/// A snapshot of an incarnation.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     pub counters: Counters,
@@ -61,7 +61,7 @@ pub struct Seen {
     pub in_use: (u32, u32),
 }
 
-/// What is left of a life.
+/// What is left of an incarnation.
 #[derive(Debug, Default)]
 pub struct Remains {
     pub stats: Stats,
@@ -71,7 +71,7 @@ pub struct Remains {
     pub violations: u64,
     pub first_violation: Option<Violation>,
     pub ended_well: bool,
-    /// Memory that was never taken back although the life ended well.
+    /// Memory that was never taken back although the incarnation ended well.
     pub leaked: usize,
     pub bad_frames: u64,
     pub done: Vec<JobDone>,
@@ -79,7 +79,7 @@ pub struct Remains {
     pub error: Option<String>,
 }
 
-/// What a node does with its life.
+/// What a node does with its incarnation.
 pub enum Part {
     /// Sends files, and fetches each once it is there.
     Client { client: ClientMaker, pairs: Vec<(Job, Job)> },
@@ -87,9 +87,9 @@ pub enum Part {
     Server { server: ServerMaker },
 }
 
-/// Makes the client of one life.
+/// Makes the client of one incarnation.
 pub type ClientMaker = Box<dyn FnOnce(&mut Station<'_>) -> FileClient + Send>;
-/// Makes the server of one life.
+/// Makes the server of one incarnation.
 pub type ServerMaker = Box<dyn FnOnce(&mut Station<'_>) -> FileServer<MemoryStore> + Send>;
 
 enum Actor {
@@ -139,7 +139,7 @@ pub fn live<'m>(stage: &Stage<'m>, node: u32, hand: &Stagehand<'m>, part: Part) 
         finish(stage, node, hand, station, actor, &mut remains);
         engines_end.store(true, Ordering::Release);
         for thread in threads {
-            // An engine's thread does not panic; if it does, the life has not ended well.
+            // An engine's thread does not panic; if it does, the incarnation has not ended well.
             match thread.join() {
                 Ok(stats) => remains.take_engine(stats),
                 Err(_) => remains.error = Some("an engine's thread has panicked".to_owned()),
@@ -276,7 +276,7 @@ fn show(hand: &Stagehand<'_>, station: &Station<'_>, actor: &Actor) {
     }
 }
 
-/// The end of a life: by the kill nothing is put in order.
+/// The end of an incarnation: by the kill nothing is put in order.
 fn finish<'m>(
     stage: &Stage<'m>,
     node: u32,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The demonstration: two nodes with two links each, threads in real time. Every file goes A→B by
-//! PUT, comes back by GET, and is compared; meanwhile a link fails and a node dies and is reborn.
+//! PUT, comes back by GET, and is compared; meanwhile a link fails and a node dies and is
+//! restarted.
 //!
-//! `script.rs` is the script, `incarnation.rs` one life of a node, `files.rs` what is sent,
+//! `script.rs` is the script, `incarnation.rs` one incarnation of a node, `files.rs` what is sent,
 //! `report.rs` what is told at the end.
 
 mod files;

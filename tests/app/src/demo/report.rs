@@ -46,7 +46,7 @@ pub struct Outcome {
     pub bytes: u64,
     /// Files that could not be read.
     pub unreadable: Vec<String>,
-    /// What each life has left.
+    /// What each incarnation has left.
     pub incarnations: Vec<(&'static str, Remains)>,
     /// What the failures did.
     pub failures: Vec<Failure>,

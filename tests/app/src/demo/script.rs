@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The script: traffic, a link failure, a death, a rebirth, and the end.
+//! The script: traffic, a link failure, a death, a restart, and the end.
 
 use std::error::Error;
 use std::io;

@@ -4,7 +4,7 @@
 //! ```text
 //!   FileClient                                FileServer
 //!   ── OpenWrite{name, size, chunk} ──────▶              calls and answers: small PUTs
-//!   ◀────────────── Writing{id, life} ──
+//!   ◀─────── Writing{id, incarnation} ────
 //!   ── PUT id:0, id:1, … (ACK wanted) ────▶  draft       chunks: bulk PUTs, any order, any number
 //!   ── Commit{id, checksum} ──────────────▶  file
 //!   ── OpenRead{name, offset} ────────────▶              a window of the file, in memory
@@ -19,8 +19,8 @@
 //!
 //! - **Everything may be lost, at any time, even a server's memory.** Every operation of a client
 //!   is tried again, with growing pauses, until the job's deadline. Chunks may come twice (each has
-//!   its place), calls too (each has its xid). A server that has been reborn does not know the ids
-//!   of its former life and says so; the client begins the file anew.
+//!   its place), calls too (each has its xid). A server that has restarted does not know the ids of
+//!   its former incarnation and says so; the client begins the file anew.
 //! - **Nothing is trusted.** A file is what its checksum says, from end to end: the server reads
 //!   back what it has stored before it commits, the client checks every window, and its sink makes
 //!   nothing known before all have been checked. Messages carry a checksum of their own.
@@ -68,7 +68,7 @@ pub const PORTAL_CALL: u32 = 20;
 /// Answers to a client. Match bits: the xid of the call; zero: a notice.
 pub const PORTAL_ANSWER: u32 = 21;
 /// Chunks of files being written. Match bits: [`window_bits`]; the user's word is the server's
-/// life.
+/// incarnation.
 pub const PORTAL_CHUNK: u32 = 22;
 /// Windows of files being read. Match bits: [`window_bits`]; the offset is within the window.
 pub const PORTAL_WINDOW: u32 = 23;

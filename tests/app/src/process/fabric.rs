@@ -66,7 +66,7 @@ fn show_node(fabric: &Fabric<'_>, node: u32) {
     let found = fabric.node(node);
     let incarnation =
         found.incarnation.map_or("-".into(), |incarnation| format!("{:016x}", incarnation.raw()));
-    // Of a node that has left, the flags are those of its former life.
+    // Of a node that has left, the flags are those of its former incarnation.
     let locked = found.flags.contains(NodeFlags::LOCKED) && found.state != NodeState::Absent;
     let locked = if locked { ", held by a lock" } else { "" };
     let state = format!("{:?}", found.state).to_lowercase();
@@ -103,7 +103,8 @@ fn within(fabric: &Fabric<'_>, nid: Nid) -> Result<u32, Broken> {
 /// Declares a node dead, whose machine is gone.
 ///
 /// # Errors
-/// The file is no fabric, or the node is not there, lives another life, or is a process that runs.
+/// The file is no fabric, or the node is not there, lives another incarnation, or is a process that
+/// runs.
 pub fn dead(file: &Path, nid: Nid, incarnation: Option<Incarnation>) -> Result<(), Broken> {
     with(file, |fabric| {
         let node = within(fabric, nid)?;
@@ -146,7 +147,7 @@ pub fn link(file: &Path, nid: Nid, link: usize, up: bool) -> Result<(), Broken> 
     })
 }
 
-/// Reads a life as `show` prints it.
+/// Reads an incarnation as `show` prints it.
 ///
 /// # Errors
 /// It is no hexadecimal number, or zero, which is none.

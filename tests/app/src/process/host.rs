@@ -41,7 +41,7 @@ pub trait Actor {
         window: &mut MemoryWindow<'_>,
         event: Event,
     );
-    /// A peer's life is over: nothing that was under way with it will be answered.
+    /// A peer's incarnation is over: nothing that was under way with it will be answered.
     fn on_peer_down(
         &mut self,
         _now: Instant,

@@ -131,7 +131,7 @@ impl World {
             user,
         };
         let (ni, now) = (host.ni(), self.now);
-        // SAFETY: see `Host::ni`; the verdict and its fragment are there.
+        // SAFETY: see `Host::ni`; the decision and its fragment are there.
         let error = unsafe {
             if give {
                 lnd_reply(ni, handle, &decision, now, null_mut())

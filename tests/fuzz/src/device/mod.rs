@@ -81,7 +81,7 @@ enum Op {
         older: u8,
     },
     Reset(bool),
-    /// Stop, steps, proof, yanks, reset: as far as it gets.
+    /// Stop, steps, proof, reclaims, reset: as far as it gets.
     Recover(bool),
     /// How the bus to a node's registers behaves from now on.
     Fault {

@@ -214,7 +214,7 @@ impl Host {
             deadline: LND_NEVER,
             user: 5,
         };
-        // SAFETY: the NI's memory lives as long as the host; the verdict is there.
+        // SAFETY: the NI's memory lives as long as the host; the decision is there.
         unsafe {
             lnd_recv(self.ni.get(), request, &raw const decision, NOW, null_mut(), null_mut())
         }

@@ -262,7 +262,7 @@ fn inv_2_submit_against_link_failure_and_late_completion() {
         let interrupt = node.context(move |context| context.complete(tag, Returned::Ok));
         assert_eq!(node.submit(STAGED), Ok(tag));
         fabric.join().unwrap();
-        // Gate closed, posters out, engine stopped and proven so, descriptors yanked, reset.
+        // Gate closed, posters out, engine stopped and proven so, descriptors reclaimed, reset.
         for _ in 0..5 {
             node.driver.on_time(NOW);
         }

@@ -112,7 +112,7 @@ impl Engine for Port {
     }
 
     fn reclaim(&mut self, tag: Tag, _proof: &Quiesced) -> Option<Returned> {
-        assert!(self.0.has(tag), "yanked what was not posted");
+        assert!(self.0.has(tag), "reclaimed what was not posted");
         self.0.reclaimed.set(self.0.reclaimed.get() + 1);
         None
     }

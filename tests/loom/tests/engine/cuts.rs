@@ -27,7 +27,7 @@ fn cut(driver: &mut Connecting, node: u32) -> Connection {
 /// proof.
 #[test]
 fn inv_3_cut_against_the_other_nodes_pull() {
-    let ends = explore("cut, yank ‖ pull", Bound::Preemptions(2), || {
+    let ends = explore("cut, reclaim ‖ pull", Bound::Preemptions(2), || {
         let yard = Yard::new(0);
         let mut driver = yard.connecting(0);
         driver.post(TAG, Motion::Stage { to: nid(1) });
@@ -75,7 +75,7 @@ fn inv_3_cut_against_the_other_nodes_pull() {
 /// Our own pull: nothing is written after the proof.
 #[test]
 fn inv_3_cut_against_our_own_pull() {
-    let ends = explore("cut, yank ‖ our own pull", Bound::Preemptions(3), || {
+    let ends = explore("cut, reclaim ‖ our own pull", Bound::Preemptions(3), || {
         let yard = Yard::new(0);
         yard.driver(0).stage(TAG);
         let mut driver = yard.connecting(1);

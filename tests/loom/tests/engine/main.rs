@@ -336,7 +336,7 @@ fn s0_6_invalidate_against_pull() {
 /// and looks for claims.
 #[test]
 fn s0_20_stop_against_pull() {
-    let ends = explore("stop, yank, reset ‖ pull", Bound::Preemptions(2), || {
+    let ends = explore("stop, reclaim, reset ‖ pull", Bound::Preemptions(2), || {
         let yard = Yard::new(0);
         let mut driver = yard.driver(0);
         driver.stage(TAG);

@@ -255,7 +255,7 @@ impl<'m> World<'m> {
             }
             Act::Restart => {
                 self.incarnation += 1;
-                // What was sent to the former life reaches no node.
+                // What was sent to the former incarnation reaches no node.
                 self.messages.iter_mut().for_each(|message| message.late = 0);
                 self.window = DedupWindow::new();
                 self.health

@@ -27,8 +27,8 @@ impl<'m> ShmChannel<'m> {
     pub fn new(membership: &Membership<'m>, checksum: Checksum) -> Self {
         let shape = membership.fabric().shape();
         let outlets = (0..shape.mailboxes()).map(|_| None).collect();
-        // SAFETY: a station makes one channel for each life, and no life of a node begins in this
-        // process while the channel of another is in use.
+        // SAFETY: a station makes one channel for each incarnation, and no incarnation of a node
+        // begins in this process while the channel of another is in use.
         let outbox = unsafe { Outbox::new(membership.soft(), outlets) };
         let immediate_max = max_immediate(shape.requests.1 as usize - 8);
         Self { outbox, immediate_max, checksum, refused: 0 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Joining a fabric from a process: the lock that holds a life, and its end as the proof of death.
+//! Joining a fabric from a process: the lock that holds an incarnation, and its end as the proof of
+//! death.
 
 use std::fs::File;
 use std::io;
@@ -46,12 +47,12 @@ impl From<lnd_soft::JoinError> for JoinError {
 
 /// The bytes of the file whose locks stand for nodes lie far behind its content.
 const LOCKS: i64 = 1 << 50;
-/// Looks, a millisecond apart, at whether peers' engines still read a former life's memory.
+/// Looks, a millisecond apart, at whether peers' engines still read a former incarnation's memory.
 const PATIENCE: u32 = 2000;
 
 impl<'m> Fabric<'m> {
-    /// Becomes node `node`: takes its lock, lets the former life's affairs end, formats its link
-    /// memories and begins a new life.
+    /// Becomes node `node`: takes its lock, lets the former incarnation's affairs end, formats its
+    /// link memories and begins a new incarnation.
     ///
     /// # Errors
     /// [`JoinError`].
@@ -121,7 +122,7 @@ impl<'m> Fabric<'m> {
     /// Looks whether a node that counts as alive has lost its lock, which proves its death; then
     /// declares it dead. Only with a file. Returns whether the node is dead.
     pub fn probe_death(&self, node: u32) -> bool {
-        // The lock is let go at once: the node's next life may want it.
+        // The lock is let go at once: the node's next incarnation may want it.
         let is_free = || match self.mapping.backing() {
             Some(file) => Lock::take(file, node, F_RDLCK).is_ok(),
             None => false,
@@ -149,7 +150,7 @@ struct Lock {
 }
 
 impl Lock {
-    /// The lock that stands for a node's life; `None` without a file.
+    /// The lock that stands for a node's incarnation; `None` without a file.
     fn of_node(mapping: &Mapping, node: u32) -> Result<Option<Self>, JoinError> {
         let Some(file) = mapping.backing() else { return Ok(None) };
         // A node that probes for our former incarnation's death may hold it for a moment.
@@ -210,7 +211,7 @@ impl<'m> Membership<'m> {
         self.soft.node()
     }
 
-    /// This life.
+    /// This incarnation.
     pub const fn incarnation(&self) -> Incarnation {
         self.soft.incarnation()
     }

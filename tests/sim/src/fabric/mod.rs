@@ -2,8 +2,8 @@
 //! The fabric in user space: [`lnd_soft`] over a file or over memory of this process alone.
 //!
 //! What is added here needs an operating system: mapping, and the proof of death. A node *joins*
-//! under its number, gets a new life, and is *alive* until it leaves or its lock on the file is
-//! gone, which the kernel grants only when the last thread of the process has ended. Nodes that
+//! under its number, gets a new incarnation, and is *alive* until it leaves or its lock on the file
+//! is gone, which the kernel grants only when the last thread of the process has ended. Nodes that
 //! hold no such lock, in virtual machines, are declared dead by the program that watches over them.
 
 mod channel;

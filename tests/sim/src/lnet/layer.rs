@@ -31,8 +31,8 @@ pub enum AckPolicy {
 pub struct Config {
     /// This node.
     pub nid: Nid,
-    /// Where generations begin. Another value for each life keeps answers to a former life, which
-    /// a router may hold, from matching.
+    /// Where generations begin. Another value for each incarnation keeps answers to a former
+    /// incarnation, which a router may hold, from matching.
     pub first_generation: u32,
     /// Who sends ACKs.
     pub acks: AckPolicy,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What to do with a message that has come in: LNet's `lnet_parse`, with the verdict as a value.
+//! What to do with a message that has come in: LNet's `lnet_parse`, with the result as a value.
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Nid, Tag};
@@ -101,7 +101,7 @@ impl Receive {
 impl Lnet {
     /// A message has come in from the neighbour `from_hop`. `length` is the payload that came with
     /// it or can be fetched or, if `rdma` (a GET that the driver can answer itself), the room that
-    /// the requester has. Total: any bytes give a verdict.
+    /// the requester has. Total: any bytes give a result.
     pub fn on_request(
         &mut self,
         from_hop: Nid,

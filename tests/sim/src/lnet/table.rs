@@ -19,7 +19,7 @@ struct Slot<T> {
 
 impl<T> Table<T> {
     /// An empty table. Names begin at `first_generation`: a restarted node that chooses another
-    /// one does not take answers to its former life for its own.
+    /// one does not take answers to its former incarnation for its own.
     pub fn new(first_generation: u32) -> Self {
         Self { slots: Vec::new(), free: Vec::new(), first_generation }
     }

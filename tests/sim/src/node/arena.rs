@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Memory for drivers, one block per life, freed all together.
+//! Memory for drivers, one block per incarnation, freed all together.
 
 use std::mem::MaybeUninit;
 use std::sync::Mutex;

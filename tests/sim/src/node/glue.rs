@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What an LND's thin outer layer does: carries messages, verdicts and reports between the upper
+//! What an LND's thin outer layer does: carries messages, decisions and reports between the upper
 //! layer and the driver, and tells the memory oracle what is lent to whom.
 
 use std::cell::Cell;

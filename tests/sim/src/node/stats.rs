@@ -22,7 +22,7 @@ pub struct Outcomes {
 /// Ends by role and by errno.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
-    /// Accepted from the upper layer, or by its verdict.
+    /// Accepted from the upper layer, or by its decision.
     pub accepted: u64,
     /// Refused at the call, by reason.
     pub refused: BTreeMap<String, u64>,
@@ -54,7 +54,7 @@ impl Stats {
         self.roles.values().map(|o| o.ok + o.failed).sum()
     }
 
-    /// Adds another life's.
+    /// Adds another incarnation's.
     pub fn merge(&mut self, other: &Self) {
         self.accepted += other.accepted;
         for (why, n) in &other.refused {

@@ -21,7 +21,7 @@ const PONG: u32 = 4;
 pub struct Envelope {
     /// The node that sends it on this hop.
     pub host: u32,
-    /// Its life, counted from 1.
+    /// Its incarnation, counted from 1.
     pub incarnation: u32,
     /// By what a second copy is recognised: the lives are small numbers here, the epochs too.
     pub stamp: Option<Stamp>,

@@ -149,7 +149,7 @@ impl World<'_> {
         self.traffic = false;
         self.layer.rules.clear();
         for number in 0..self.layer.specs.len() as u32 {
-            // The former life's links are its own affair.
+            // The former incarnation's links are its own affair.
             self.turn_link(number, true);
             self.tell(number, |incarnation, now, ni| incarnation.usable(now, ni, true));
             self.tell(number, |incarnation, now, ni| incarnation.health_view.drain(now, ni, false));

@@ -64,7 +64,7 @@ pub(super) struct Taking {
     pub answers: Option<Tag>,
 }
 
-/// What a node has counted, over all its lives.
+/// What a node has counted, over all its incarnations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Messages handed to this layer.
@@ -136,11 +136,11 @@ pub(super) struct Around<'a> {
     pub defect: Option<Defect>,
 }
 
-/// One life of a node.
+/// One incarnation of a node.
 pub struct HostIncarnation<'m> {
     /// Its number.
     pub host: u32,
-    /// Which of its lives this is, from 1.
+    /// Which of its incarnations this is, from 1.
     pub number: u32,
     /// Its interfaces.
     pub rails: Vec<Rail<'m>>,
@@ -178,7 +178,7 @@ pub struct HostIncarnation<'m> {
     pub(super) ending: bool,
 }
 
-/// What is kept of lives that have ended.
+/// What is kept of incarnations that have ended.
 #[derive(Debug, Default)]
 pub struct Past {
     /// How their transfers ended.
@@ -236,11 +236,11 @@ impl<'m> Running<'m> for HostIncarnation<'m> {
     }
 }
 
-/// A node over all its lives.
+/// A node over all its incarnations.
 pub type Host<'m> = crate::simulator::layer::Host<HostIncarnation<'m>, Past>;
 
 impl Host<'_> {
-    /// What all lives have counted, the present one included.
+    /// What all incarnations have counted, the present one included.
     pub fn all_counts(&self) -> Counts {
         let mut all = self.past.counts.clone();
         if let Some(incarnation) = &self.incarnation {

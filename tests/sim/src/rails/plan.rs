@@ -53,7 +53,7 @@ pub enum What {
     Migration,
     /// Messages between an interface and a peer's are lost; no node is told.
     Cut,
-    /// A node dies on the spot and comes back as another life.
+    /// A node dies on the spot and comes back as another incarnation.
     Death,
     /// An interface takes nothing new (maintenance).
     Drain,

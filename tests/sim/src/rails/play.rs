@@ -170,7 +170,7 @@ impl<'m> World<'m> {
         self.book.get(number)
     }
 
-    /// What a node has counted, over all its lives.
+    /// What a node has counted, over all its incarnations.
     pub fn counts(&self, host: u32) -> Counts {
         self.hosts.get(host as usize).map_or_else(Counts::default, |host| host.all_counts())
     }
@@ -258,7 +258,7 @@ impl<'m> World<'m> {
     /// Every node reaches every other.
     fn reach_everybody(&mut self) -> Result<(), Violation> {
         let hosts = self.hosts.len() as u32;
-        // At first peers that live another life have to be found out.
+        // At first peers in another incarnation have to be found out.
         for (attempts, length) in [(4, 300), (4, 70_000), (1, 300), (1, 70_000)] {
             for (from, to) in (0..hosts).flat_map(|a| (0..hosts).map(move |b| (a, b))) {
                 if from != to {
@@ -270,7 +270,7 @@ impl<'m> World<'m> {
     }
 
     /// A PUT and a GET get through, one after another of several at the latest. A try that meets a
-    /// former life does not count: what is sent to it, or comes from it, is rightly dropped.
+    /// former incarnation does not count: what is sent to it, or comes from it, is rightly dropped.
     fn reach(&mut self, from: u32, to: u32, length: u32, attempts: u32) -> Result<(), Violation> {
         let pairs = (self.layer.specs.len() * self.layer.specs.len()) as u64;
         let (first, mut left) = (self.former_incarnations_met(), attempts);
@@ -285,7 +285,7 @@ impl<'m> World<'m> {
             }
             self.run_ms(500)?;
             let now = self.former_incarnations_met();
-            // Each interface meets a former life of each other a few times at most.
+            // Each interface meets a former incarnation of each other a few times at most.
             if now == before || now > first + 4 * pairs {
                 left -= 1;
             }
@@ -293,7 +293,7 @@ impl<'m> World<'m> {
         Err(Violation::at(from, format!("INV-15: node {to} is not reached")))
     }
 
-    /// How often a driver has dropped what a former life was sent, or has sent.
+    /// How often a driver has dropped what a former incarnation was sent, or has sent.
     fn former_incarnations_met(&self) -> u64 {
         let incarnations = self.hosts.iter().filter_map(|host| host.incarnation.as_ref());
         let counters =

@@ -86,7 +86,7 @@ pub fn the_link() -> LinkId {
 }
 
 impl<'m> Rail<'m> {
-    /// Interface `number` on network `net` begins a life.
+    /// Interface `number` on network `net` begins an incarnation.
     ///
     /// # Errors
     /// In words.

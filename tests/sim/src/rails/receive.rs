@@ -26,7 +26,7 @@ enum Arrived {
     New(Option<(u32, Stamp)>),
     /// It was here before.
     Second,
-    /// The first copy is coming in, its number is too old, or it is for another life.
+    /// The first copy is coming in, its number is too old, or it is for another incarnation.
     NotNow,
 }
 
@@ -65,8 +65,8 @@ impl HostIncarnation<'_> {
         true
     }
 
-    /// A frame shows in which life its sender is: all interfaces of a node begin a life together,
-    /// and count their lives in the lower half of its name.
+    /// A frame shows in which incarnation its sender is: all interfaces of a node begin an
+    /// incarnation together, and count their incarnations in the lower half of its name.
     fn incarnation_shown(&mut self, from: Nid, incarnation: Incarnation) {
         let spec = node_of(from).and_then(|number| self.specs.get(number as usize));
         if let Some(spec) = spec {

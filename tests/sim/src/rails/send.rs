@@ -26,7 +26,7 @@ pub(super) struct Message {
     pub facts: Facts,
 }
 
-/// What is known of a message beside its content and its journey.
+/// What is known of a message beside its content and its attempts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     /// Its final destination.
@@ -93,7 +93,7 @@ impl HostIncarnation<'_> {
         }
     }
 
-    /// Begins a message's journey.
+    /// Begins a message's attempts.
     fn accept(&mut self, around: &mut Around<'_>, out: Outgoing) {
         let now = around.now;
         let Ok(header) = LnetHeader::decode(&out.header) else { return };

@@ -204,7 +204,7 @@ impl HostIncarnation<'_> {
         }
     }
 
-    /// Hears the ends of remote reads; silence is no verdict (S2-13).
+    /// Hears the ends of remote reads; silence is no finding (S2-13).
     pub(super) fn end_probes(&mut self, now: Instant) {
         let waiting: Vec<usize> = self.probes.keys().copied().collect();
         for ni in waiting {

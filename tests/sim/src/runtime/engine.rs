@@ -32,7 +32,7 @@ pub struct EngineRef<'m> {
     pub(super) link_event: Arc<AtomicU32>,
 }
 
-/// What an engine has done in its life.
+/// What an engine has done in its incarnation.
 #[derive(Clone, Debug, Default)]
 pub struct EngineStats {
     /// Bytes moved.

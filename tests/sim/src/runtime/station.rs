@@ -295,7 +295,7 @@ impl Monitor {
     }
 }
 
-/// A number that differs from life to life.
+/// A number that differs from incarnation to incarnation.
 pub fn random_word() -> u32 {
     use std::hash::{BuildHasher, Hasher};
     // The standard library's hasher keys are random for each process and counter.

@@ -23,7 +23,7 @@ pub struct Record {
     pub straight: bool,
     /// So long that it cannot have travelled inline.
     pub staged: bool,
-    /// How many lives the destination had had when it began.
+    /// How many incarnations the destination had had when it began.
     pub incarnations: u32,
     /// How the sender's message ended.
     pub end: Option<SendEnd>,

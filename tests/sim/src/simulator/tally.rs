@@ -58,7 +58,8 @@ struct Log {
     finalized: Vec<Tag>,
 }
 
-/// One node's trace, over all its lives: a handle that driver, interrupts and the world share.
+/// One node's trace, over all its incarnations: a handle that driver, interrupts and the world
+/// share.
 #[derive(Clone, Debug)]
 pub struct Recorder(Rc<RefCell<Log>>);
 

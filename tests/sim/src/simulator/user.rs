@@ -20,7 +20,7 @@ const SHELF: u32 = 9;
 /// Bytes on the shelf.
 const SHELF_BYTES: u32 = MAX_FRAGMENT;
 
-/// The content of a node's shelf, the same in every life.
+/// The content of a node's shelf, the same in every incarnation.
 const fn shelf_seed(node: u32) -> u64 {
     0x5e1f_0000_0000 + node as u64
 }
@@ -42,7 +42,7 @@ struct Asked {
     expired: bool,
 }
 
-/// The user of one life of one node.
+/// The user of one incarnation of one node.
 #[derive(Debug)]
 pub struct User<'m> {
     node: u32,

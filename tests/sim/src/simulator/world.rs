@@ -132,7 +132,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         self.hosts.get(host as usize)?.incarnation.as_ref()
     }
 
-    /// How many lives each node has begun.
+    /// How many incarnations each node has begun.
     pub(crate) fn incarnations(&self) -> Vec<u32> {
         self.hosts.iter().map(|host| host.incarnations).collect()
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! One life of a node: the shipped driver and upper layer, its engines, its interrupts, its user.
+//! One incarnation of a node: the shipped driver and upper layer, its engines, its interrupts, its
+//! user.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -104,7 +105,7 @@ impl<'m> HostIncarnation<'m> {
     }
 }
 
-/// What is kept of lives that have ended.
+/// What is kept of incarnations that have ended.
 #[derive(Debug, Default)]
 pub struct Past {
     /// How their transfers ended.
@@ -176,5 +177,5 @@ impl<'m> Running<'m> for HostIncarnation<'m> {
     }
 }
 
-/// A node over all its lives.
+/// A node over all its incarnations.
 pub type Host<'m> = crate::simulator::layer::Host<HostIncarnation<'m>, Past>;

@@ -12,7 +12,7 @@ use crate::simulator::fail::Violation;
 use crate::simulator::user::Preference;
 
 /// Attempts at reaching a peer after the faults: its first message may have to find out that the
-/// peer lives another life.
+/// peer is in another incarnation.
 const ATTEMPTS: u32 = 8;
 
 impl World<'_> {

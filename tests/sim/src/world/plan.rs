@@ -31,7 +31,7 @@ pub enum What {
     LinkDown,
     /// A node is told that a link has failed, and it has not.
     LinkAlarm,
-    /// A node dies on the spot and comes back as another life.
+    /// A node dies on the spot and comes back as another incarnation.
     Death,
     /// A node shuts down in good order and comes back.
     Restart,

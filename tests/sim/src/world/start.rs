@@ -28,7 +28,7 @@ use crate::simulator::user::User;
 use crate::simulator::waiting::Waiting;
 
 impl<'m> World<'m> {
-    /// A node begins a life.
+    /// A node begins an incarnation.
     pub(super) fn new_incarnation(&mut self, node: u32) -> Result<HostIncarnation<'m>, String> {
         let (features, start) = (self.layer.setup.features, self.layer.setup.start);
         let random = match (start, self.hosts.get(node as usize)) {
@@ -205,9 +205,10 @@ impl<'m> World<'m> {
     }
 }
 
-/// The random half of a life whose tags have `left` generations before they wrap. A driver's first
-/// generation is the upper half of its life times an odd constant; this is the way back. `count` is
-/// the lower half: how many lives the node has begun, this one included.
+/// The random half of an incarnation whose tags have `left` generations before they wrap. A
+/// driver's first generation is the upper half of its incarnation times an odd constant; this is
+/// the way back. `count` is the lower half: how many incarnations the node has begun, this one
+/// included.
 const fn wrapping_soon(count: u32, left: u32) -> u32 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let odd = FACTOR as u32;

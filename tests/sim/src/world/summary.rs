@@ -11,7 +11,7 @@ use crate::node::Stats;
 use crate::simulator::fail::Seconds;
 use crate::simulator::Facts;
 
-/// One node, over all its lives.
+/// One node, over all its incarnations.
 #[derive(Clone, Debug)]
 pub struct NodeSummary {
     /// Lives it has had.

@@ -50,8 +50,8 @@ fn lnet_sends_no_second_copies() {
     }
 }
 
-/// A peer that has begun another life recognises nothing: what may have reached the former life is
-/// not sent to the new one.
+/// A peer that has begun another incarnation recognises nothing: what may have reached the former
+/// incarnation is not sent to the new one.
 #[test]
 fn another_incarnation_gets_no_second_copies() {
     let plan = Plan { timeout_ms: 3_000, ..pair("ab", Profile::Seed) };

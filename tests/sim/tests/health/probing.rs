@@ -60,8 +60,8 @@ fn the_busy_are_not_probed() {
     });
 }
 
-/// S2-11, R57: a dead path is found after several dead verdicts over the hold-off, once; a message
-/// revives it.
+/// S2-11, R57: a dead path is found after several findings of dead over the hold-off, once; a
+/// message revives it.
 #[test]
 fn the_dead_are_found_down() {
     play(&probed("a"), |world| {

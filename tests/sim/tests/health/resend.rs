@@ -134,7 +134,7 @@ fn network_timeout_on_several_rails() {
 }
 
 /// R45: what may have arrived at a peer that was never heard of is not sent again: it is not known
-/// which of its lives would recognise it.
+/// which of its incarnations would recognise it.
 #[test]
 fn a_stranger_is_not_sent_second_copies() {
     let plan = pair("abc", Profile::Seed);

@@ -13,7 +13,8 @@ use super::operations::PIECE;
 /// What a client is made with.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// Another number for each life: answers to a former one do not match. Also the seed of pauses.
+    /// Another number for each incarnation: answers to a former one do not match. Also the seed of
+    /// pauses.
     pub seed: u64,
     /// Memory for answers.
     pub answers: Room,

@@ -140,7 +140,7 @@ impl GetPlan {
                 Step::Fail(JobError::Refused(*why))
             }
             (_, End::Impossible(error)) => Step::Fail(JobError::Unreachable(*error)),
-            // A server that was reborn does not know the window.
+            // A server that was restarted does not know the window.
             _ => Step::Pause,
         }
     }

@@ -50,7 +50,7 @@ use running::Running;
 /// [`next_deadline`](Self::next_deadline), call [`poll`](Self::poll); calling it more often is
 /// harmless. It may cause further events. Before the layer is shut down, call [`stop`](Self::stop)
 /// and go on passing events until [`is_idle`](Self::is_idle). When the node has died,
-/// [`into_jobs`](Self::into_jobs) saves what was not done for the client of the next life.
+/// [`into_jobs`](Self::into_jobs) saves what was not done for the client of the next incarnation.
 #[derive(Debug)]
 pub struct FileClient {
     config: ClientConfig,
@@ -160,9 +160,9 @@ impl FileClient {
         None
     }
 
-    /// A server is known to be down, or to have begun another life: what was under way with it will
-    /// not be answered. Its jobs begin anew after a short pause. A wrong report costs that and
-    /// nothing else.
+    /// A server is known to be down, or to have begun another incarnation: what was under way with
+    /// it will not be answered. Its jobs begin anew after a short pause. A wrong report costs that
+    /// and nothing else.
     pub fn on_server_down(
         &mut self,
         now: Instant,

@@ -39,8 +39,8 @@ pub(super) struct Operations {
     pub records: Records,
     table: BTreeMap<u64, Operation>,
     next: u64,
-    /// The xid of a call is its number plus this: answers to another life do not match. The upper
-    /// half is the [life](crate::files::rpc::incarnation_of) of the client.
+    /// The xid of a call is its number plus this: answers to another incarnation do not match. The
+    /// upper half is the [incarnation](crate::files::rpc::incarnation_of) of the client.
     first_xid: u64,
     patience: Patience,
     random: Rng,

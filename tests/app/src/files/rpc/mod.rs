@@ -12,8 +12,8 @@ pub const MAX_MESSAGE: usize = 4096;
 /// Longest name of a file in bytes.
 pub const MAX_NAME: usize = 1024;
 
-/// The life of the client that has made the call with this xid. Another one means that what the
-/// former had open is over.
+/// The incarnation of the client that has made the call with this xid. Another one means that what
+/// the former had open is over.
 pub const fn incarnation_of(xid: u64) -> u32 {
     (xid >> 32) as u32
 }
@@ -83,7 +83,7 @@ pub enum Answer {
     Writing {
         /// Names the file.
         id: u32,
-        /// The server's life, to be sent with every chunk.
+        /// The server's incarnation, to be sent with every chunk.
         incarnation: u64,
     },
     /// It is a file now.

@@ -12,11 +12,11 @@
 //! | 6 | 1 | refusal: why |
 //! | 7 | 1 | zero |
 //! | 8 | 8 | [`hash`](crate::files::hash()) of the message with this field zero |
-//! | 16 | 8 | xid: which call, in the upper half the life of its client; zero in a notice |
+//! | 16 | 8 | xid: which call, in the upper half the incarnation of its client; zero in a notice |
 //! | 24 | 4 | file id |
 //! | 28 | 4 | chunk size, or length of a window |
 //! | 32 | 8 | size of the file; 1 = there are more names |
-//! | 40 | 8 | word: offset, life, or version of the file |
+//! | 40 | 8 | word: offset, incarnation, or version of the file |
 //! | 48 | 8 | checksum |
 //! | 56 | 4 | bytes behind offset 64 |
 //! | 60 | 4 | zero |
@@ -28,7 +28,8 @@ use super::{Answer, Call, Refusal, Window, MAX_MESSAGE, MAX_NAME};
 
 /// First four bytes of every message.
 pub const MAGIC: u32 = 0x4c49_464c;
-/// The only version. In version 1 the checksum was another one; in version 2 an xid named no life.
+/// The only version. In version 1 the checksum was another one; in version 2 an xid named no
+/// incarnation.
 pub const VERSION: u8 = 3;
 /// Bytes of the fixed part.
 pub const FIXED_BYTES: usize = 64;

@@ -12,7 +12,7 @@ use crate::files::store::StoreError;
 /// What a server is made with.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// Another number for each life: chunks that are meant for a former one are not taken.
+    /// Another number for each incarnation: chunks that are meant for a former one are not taken.
     pub incarnation: u64,
     /// Longest chunk in bytes.
     pub max_chunk: u32,
@@ -103,7 +103,7 @@ pub struct ServerStats {
     pub chunk_bytes: u64,
     /// Chunks that had come before; not stored again.
     pub duplicate_chunks: u64,
-    /// Chunks for a file or a life that is not known.
+    /// Chunks for a file or an incarnation that is not known.
     pub stale_chunks: u64,
     /// Chunks that failed, or that do not fit their file.
     pub bad_chunks: u64,

@@ -9,7 +9,7 @@
 //!
 //! Files being written and windows being read belong to the client that opened them. One that its
 //! client has not touched for [`ServerConfig::idle`] is forgotten, and so is all that a client's
-//! former life has opened, once its successor opens something: a dead client leaks nothing.
+//! former incarnation has opened, once its successor opens something: a dead client leaks nothing.
 
 mod config;
 mod reads;
@@ -84,7 +84,8 @@ impl<S: Store> FileServer<S> {
         let max_message = MAX_MESSAGE as u32;
         let calls = ReceiveBuffers::new(lnet, &mut pages, calls, config.calls, max_message);
         let chunks = ReceiveBuffers::new(lnet, &mut pages, chunks, config.chunks, config.max_chunk);
-        // Ids of two lives should not meet; that they never do harm is the checksums' business.
+        // Ids of two incarnations should not meet; that they never do harm is the checksums'
+        // business.
         let last_id = super::hash(&config.incarnation.to_le_bytes()) as u32;
         Ok(Self {
             config,
@@ -151,7 +152,7 @@ impl<S: Store> FileServer<S> {
         None
     }
 
-    /// A client's life is over: what it has opened is forgotten.
+    /// A client's incarnation is over: what it has opened is forgotten.
     pub fn on_client_down(&mut self, lnet: &mut Lnet, client: Nid) {
         self.writes.close_of(client, None);
         self.reads.close_of(client, None, lnet);
@@ -254,8 +255,8 @@ impl<S: Store> FileServer<S> {
         call: Call,
     ) -> Option<Answer> {
         if matches!(call, Call::OpenWrite { .. } | Call::OpenRead { .. }) {
-            // The death of a former life may have come to no one's notice: its node was joined
-            // again.
+            // The death of a former incarnation may have come to no one's notice: its node was
+            // joined again.
             self.writes.close_of(from, Some(incarnation_of(xid)));
             self.reads.close_of(from, Some(incarnation_of(xid)), at.lnet);
         }
@@ -326,8 +327,8 @@ impl<S: Store> FileServer<S> {
     }
 }
 
-/// Whether what was `opened_by` a client's call is over with the client's life, if all its lives
-/// are but the life `kept`.
+/// Whether what was `opened_by` a client's call is over with the client's incarnation, if all its
+/// incarnations are but the incarnation `kept`.
 fn is_over(opened_by: (Nid, u64), client: Nid, kept: Option<u32>) -> bool {
     opened_by.0 == client && kept != Some(incarnation_of(opened_by.1))
 }

@@ -59,7 +59,7 @@ impl Reads {
         }
     }
 
-    /// Closes what this client has opened, but for what it has opened in the life `kept`.
+    /// Closes what this client has opened, but for what it has opened in the incarnation `kept`.
     pub fn close_of(&mut self, client: Nid, kept: Option<u32>, lnet: &mut Lnet) {
         let over = |read: &&mut Read| is_over(read.opened_by, client, kept);
         self.open.values_mut().filter(over).for_each(|read| read.close(lnet));

@@ -109,7 +109,7 @@ enum InjectedFault {
     Duplicate,
     /// The store refuses it for good.
     Refused(Refusal),
-    /// Sent for another file, or for a former life.
+    /// Sent for another file, or for a former incarnation.
     Stale,
     Bad,
 }
@@ -140,8 +140,8 @@ impl<D> Writes<D> {
         }
     }
 
-    /// Forgets what this client has begun, but for what it has begun in the life `kept`. A commit
-    /// under way goes on.
+    /// Forgets what this client has begun, but for what it has begun in the incarnation `kept`. A
+    /// commit under way goes on.
     pub fn close_of(&mut self, client: Nid, kept: Option<u32>) {
         self.open
             .retain(|_, write| write.commit.is_some() || !is_over(write.opened_by, client, kept));

@@ -11,7 +11,8 @@ use super::{parts, Info, Store, StoreError};
 use crate::files::bytes::Bytes;
 use crate::files::hash::Hash;
 
-/// Files in memory. A clone is another handle to the same files: a reborn server finds them again.
+/// Files in memory. A clone is another handle to the same files: a restarted server finds them
+/// again.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore(Arc<Mutex<Files>>);
 

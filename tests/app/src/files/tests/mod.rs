@@ -122,7 +122,7 @@ impl World {
         world
     }
 
-    /// Begins the next life of a node. Its store is as the life before has left it.
+    /// Begins the next incarnation of a node. Its store is as the incarnation before has left it.
     fn bear(&mut self, node: u64) {
         self.bear_with(Config {
             acks: self.setup.acks,
@@ -138,7 +138,7 @@ impl World {
         assert!(self.nodes.insert(id, node).is_none(), "dead before");
     }
 
-    /// Ends a node's life, without a message.
+    /// Ends a node's incarnation, without a message.
     fn kill(&mut self, node: u64) -> Node {
         let dead = nid(node);
         for duty in std::mem::take(&mut self.duties) {

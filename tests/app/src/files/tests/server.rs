@@ -275,8 +275,8 @@ fn limits_hold() {
     assert_eq!(raw.stats().busy, 2);
 }
 
-/// What a client's former life had open keeps no room from its successor, and none that the client
-/// has opened itself is lost.
+/// What a client's former incarnation had open keeps no room from its successor, and none that the
+/// client has opened itself is lost.
 #[test]
 fn what_a_former_incarnation_of_a_client_had_open_is_forgotten() {
     let mut raw = Raw::new(Setup::small());

@@ -18,7 +18,7 @@ impl Asked {
         Self { lnet, entries: attached }
     }
 
-    /// A PUT from `from`: the verdict, with the id finalized. Which entry, at which offset, how
+    /// A PUT from `from`: the result, with the id finalized. Which entry, at which offset, how
     /// much.
     fn put(
         &mut self,

@@ -92,7 +92,7 @@ fn mangled(random: &mut Random) -> Vec<u8> {
 
 #[test]
 fn no_bytes_panic_and_all_that_decode_encode_to_themselves() {
-    // R77; H16: external input gives a verdict or a counter, never an assertion.
+    // R77; H16: external input gives a result or a counter, never an assertion.
     let mut random = Random::new(16);
     let router = RouterConfig { buffers: vec![span(0, 64); 4], tiny: 4, max_hops: 3 };
     let config = Config { router: Some(router), max_messages: 12, ..Config::new(nid(2)) };

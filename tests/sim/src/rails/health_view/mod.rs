@@ -90,7 +90,7 @@ fn config(
 }
 
 impl<'m> HealthView<'m> {
-    /// The desk of node `host` in a life of it, which knows all interfaces and routes.
+    /// The health view of node `host` in one incarnation, which knows all interfaces and routes.
     ///
     /// # Errors
     /// In words.
@@ -193,7 +193,7 @@ impl<'m> HealthView<'m> {
         Some(Route { local, hop: *self.numbers.get(&path.hop.raw())? })
     }
 
-    /// Opens a message's journey; `back`: it answers what came by that path.
+    /// Opens a message's attempts; `back`: it answers what came by that path.
     pub(super) fn open(
         &mut self,
         to: u32,
@@ -275,7 +275,7 @@ impl<'m> HealthView<'m> {
         peer.map_or(WindowCheck::Stale, |&peer| self.health.arrived(peer, stamp))
     }
 
-    /// A frame shows which life a peer is in.
+    /// A frame shows which incarnation a peer is in.
     pub(super) fn incarnation_shown(&mut self, host: u32, incarnation: u32) {
         if let (Some(&peer), Some(incarnation)) =
             (self.peers.get(&host), incarnation_from(incarnation))

@@ -18,7 +18,7 @@ const MEMORY: usize = 96;
 /// What it knows of one node, and how far it has come in playing by the rules with it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known {
-    /// Its life.
+    /// Its incarnation.
     pub incarnation: Option<Incarnation>,
     /// The session that it has opened with us.
     pub theirs: u32,

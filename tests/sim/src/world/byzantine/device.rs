@@ -68,8 +68,8 @@ impl Byzantine<'_> {
 }
 
 impl<'m> World<'m> {
-    /// A life in the fabric, and an engine for each link. The memory oracle does not look at its
-    /// own memory: there it may do what it wants.
+    /// An incarnation in the fabric, and an engine for each link. The memory oracle does not look
+    /// at its own memory: there it may do what it wants.
     pub(super) fn take_place(
         &mut self,
         node: u32,
