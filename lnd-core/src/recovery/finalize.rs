@@ -3,7 +3,7 @@
 //! once (S1-6, INV-1, INV-2, R8).
 
 use crate::base::counters::Counter;
-use crate::base::id::{Nid, PeerId, Tag};
+use crate::base::id::{LinkId, Nid, PeerId, Tag};
 use crate::base::message::{Lane, Message, NakReason};
 use crate::base::time::Instant;
 use crate::machines::peer::HelloState;
@@ -118,11 +118,31 @@ impl<P: Ports> Driver<'_, P> {
     /// `None`: the transfer has not ended, or it has no report, or others that have ended before
     /// wait to be reported. The host goes on calling [`next_report`](Self::next_report) while
     /// [`nothing_to_report`](Self::nothing_to_report) is false.
+    ///
+    /// The tag is trusted to be of the engine that reports it. With more than one link, use
+    /// [`complete_of`](Self::complete_of).
     #[inline]
     pub fn complete(&mut self, now: Instant, completion: Completion) -> Option<Report> {
         let token = self.completed(now, completion)?;
         self.note_work();
         self.finalize(now, token.spend())
+    }
+
+    /// As [`complete`](Self::complete), from the engine of `link`. For hosts with more than one
+    /// link. A completion of a transfer on another link is counted and changes nothing: only a
+    /// transfer's own engine can report that it no longer touches the memory (INV-2).
+    #[inline]
+    pub fn complete_of(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        completion: Completion,
+    ) -> Option<Report> {
+        if self.irq_handle().is_foreign(link, completion.tag) {
+            self.counters.count(Counter::ForeignCompletion);
+            return None;
+        }
+        self.complete(now, completion)
     }
 
     /// Ends one transfer: notifies the peer, releases everything, frees the slot.

@@ -71,7 +71,8 @@ impl<'m> IrqHandle<'m> {
     }
 
     /// Whether a transfer is on another link. Its link is fixed while a descriptor is out.
-    fn is_foreign(&self, link: LinkId, tag: Tag) -> bool {
+    #[inline]
+    pub(crate) fn is_foreign(&self, link: LinkId, tag: Tag) -> bool {
         // The tag is compared last. If the slot was reused meanwhile, the event is stale and is
         // counted as such.
         self.shared.owner(tag.index).link() != Some(link) && self.shared.tag(tag.index) == tag

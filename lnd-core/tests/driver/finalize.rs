@@ -3,7 +3,7 @@
 
 use lnd_core::config::Config;
 use lnd_core::counters::{Counter, Counters};
-use lnd_core::driver::{Role, Why};
+use lnd_core::driver::{Kind, Role, Why};
 use lnd_core::id::Tag;
 use lnd_core::message::NakReason;
 use lnd_core::ports::{Completion, NoTrace, Returned, Sent};
@@ -12,9 +12,9 @@ use lnd_core::transfer::{Cause, Place};
 
 use super::device::OnInvalidate;
 use super::fabric::InjectedFault;
-use super::node::Decision;
+use super::node::{Decision, Order};
 use super::peer_down::devices;
-use super::world::{config, World};
+use super::world::{config, World, LINK0, LINK1};
 
 /// Ends OK, ends in error, descriptors back OK and in error, lost races.
 fn counts(w: &World, node: usize) -> [u64; 5] {
@@ -85,6 +85,24 @@ fn a_polling_host_gets_the_report_with_the_completion() {
     assert_eq!(driver.complete(now, back(one, Returned::Untouched)), None);
     let report = driver.next_report(now).unwrap();
     assert_eq!((report.tag, report.status.errno), (one, -103));
+}
+
+/// INV-2: a ring says nothing of another link's transfer. A host that polls is no worse off than
+/// one with interrupts.
+#[test]
+fn a_polling_host_refuses_what_another_links_ring_says() {
+    let mut w = World::met();
+    w.hold("put_req");
+    let tag = w.send(0, Order { link: Some(LINK0), ..w.order(Kind::Put, 1, 5000) }).unwrap();
+    w.settle();
+    let (now, completion) = (w.now, Completion { tag, returned: Returned::Ok });
+    assert!(w.fabric.borrow().with_device(0, tag));
+    let driver = &mut w.node(0).driver;
+    assert_eq!(driver.complete_of(now, LINK1, completion), None);
+    assert!(driver.nothing_to_report(), "its own engine still has it");
+    assert_eq!(driver.counters().value(Counter::ForeignCompletion), 1);
+    let report = driver.complete_of(now, LINK0, completion).unwrap();
+    assert_eq!((report.tag, report.status.errno), (tag, 0));
 }
 
 /// R9: a transfer that ends behind another is not reported before it.

@@ -520,13 +520,8 @@ impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
         while taken < budget {
             let Some(completion) = self.interrupts[link].queue_mut().pop() else { break };
             taken += 1;
-            // As an interrupt does, a host refuses what another link's ring says.
-            let slot = self.driver.transfer_view(completion.tag.index);
-            let named = slot.filter(|it| it.tag == completion.tag);
-            if named.is_some_and(|it| it.link != LinkId::new(link)) {
-                continue;
-            }
-            if let Some(report) = self.driver.complete(self.now, completion) {
+            let link = LinkId::new(link).unwrap();
+            if let Some(report) = self.driver.complete_of(self.now, link, completion) {
                 self.settle(report);
             }
             self.check();
