@@ -2331,7 +2331,8 @@ int32_t lnd_error_errno(uint32_t error);
  *
  * Context: any.
  * Return: enum lnd_health_class: LND_HEALTH_OK for LND_OK, LND_DONE and LND_REQUEST;
- * LND_HEALTH_LOCAL_ERROR for what is the caller's, and for a number that is no error.
+ * LND_HEALTH_REMOTE_DROPPED for LND_E_GONE: the peer's request has ended with its peer, or by its
+ * peer; LND_HEALTH_LOCAL_ERROR for what is the caller's, and for a number that is no error.
  */
 uint32_t lnd_error_health(uint32_t error);
 

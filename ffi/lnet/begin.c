@@ -57,9 +57,11 @@ static enum lnd_error lnd_lnet_decide(struct lnd_lnet_message *message)
 		error = lnd_reply(ni, request, &decision, ktime_get_ns(), NULL);
 	else
 		error = lnd_recv(ni, request, &decision, ktime_get_ns(), NULL, NULL);
-	if (error == LND_E_GONE || error == LND_E_STALE)
-		lnd_lnet_count(message->node->upper, LND_LNET_TAKEN_BACK);
-	return error;
+	if (error != LND_E_GONE && error != LND_E_STALE)
+		return error;
+	/* It has ended before, with its peer or by it. Stale: its slot is in use again. */
+	lnd_lnet_count(message->node->upper, LND_LNET_TAKEN_BACK);
+	return LND_E_GONE;
 }
 
 /* Maps and submits a message, or decides on a request. LND_E_NO_SLOTS: there is no room now. */
@@ -112,7 +114,7 @@ void lnd_lnet_try(struct lnd_lnet_message *message)
 	}
 end:
 	/* Else the peer would wait for its deadline. */
-	if (message->way == LND_LNET_CAME && error != LND_E_GONE && error != LND_E_STALE)
+	if (message->way == LND_LNET_CAME && error != LND_E_GONE)
 		lnd_nak(message->node->ni, message->request, LND_NAK_FAILED, ktime_get_ns());
 	lnd_lnet_end(message, lnd_error_errno(error), lnd_error_health(error), 0);
 }

@@ -83,14 +83,19 @@ pub extern "C" fn lnd_error_errno(error: u32) -> i32 {
 ///
 /// Context: any.
 /// Return: enum lnd_health_class: LND_HEALTH_OK for LND_OK, LND_DONE and LND_REQUEST;
-/// LND_HEALTH_LOCAL_ERROR for what is the caller's, and for a number that is no error.
+/// LND_HEALTH_REMOTE_DROPPED for LND_E_GONE: the peer's request has ended with its peer, or by its
+/// peer; LND_HEALTH_LOCAL_ERROR for what is the caller's, and for a number that is no error.
 #[no_mangle]
 pub extern "C" fn lnd_error_health(error: u32) -> u32 {
     const OK: u32 = lnd_error::LND_OK as u32;
     const DONE: u32 = lnd_error::LND_DONE as u32;
     const REQUEST: u32 = lnd_error::LND_REQUEST as u32;
+    const GONE: u32 = lnd_error::LND_E_GONE as u32;
     match error {
         OK | DONE | REQUEST => HealthClass::Ok as u32,
+        // A request ends before its decision when its peer is down or has taken it back. That must
+        // not cost our own interface's health.
+        GONE => HealthClass::RemoteDropped as u32,
         _ => why_of(error).map_or(HealthClass::LocalError, Why::health) as u32,
     }
 }
@@ -263,5 +268,12 @@ mod tests {
         assert_eq!(lnd_error_health(lnd_error::LND_E_PEER_DOWN as u32), 8);
         assert_eq!(lnd_error_health(lnd_error::LND_E_NO_SLOTS as u32), 2);
         assert_eq!(lnd_error_health(u32::MAX), 5);
+    }
+
+    /// A peer that dies while its requests wait for a decision costs its own health, not ours.
+    #[test]
+    fn a_request_that_is_gone_is_not_the_fault_of_our_interface() {
+        let down = lnd_error_health(lnd_error::LND_E_PEER_DOWN as u32);
+        assert_eq!(lnd_error_health(lnd_error::LND_E_GONE as u32), down);
     }
 }
