@@ -13,7 +13,7 @@ use crate::base::message::Message;
 use crate::base::time::{Instant, Span};
 use crate::links::Link;
 use crate::machines::peer::HelloState;
-use crate::machines::transfer::Debts;
+use crate::machines::transfer::{Debts, Phase};
 use crate::peers::PeerFlags;
 use crate::ports::trace::Trace;
 use crate::ports::{Engine, Ports, Tracer};
@@ -91,6 +91,10 @@ impl<P: Ports> Driver<'_, P> {
     /// Notes that the peer no longer pulls what is staged in a slot. `begun`: it may have pulled
     /// before.
     pub(crate) fn let_go(&mut self, slot: u32, begun: bool) {
+        // What is still queued is staged later, and nothing said before holds for that.
+        if self.slots.word(slot).phase() == Phase::Queued {
+            return;
+        }
         if let Some(state) = self.slots.get_mut(slot).filter(|_| !self.links.safe_invalidate()) {
             state.let_go(begun);
         }

@@ -3,14 +3,18 @@
 
 use lnd_core::counters::Counter;
 use lnd_core::link::LinkState;
+use lnd_core::message::{Message, NakReason};
 use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Delivery, Place};
 
 use crate::driver::fabric::{Fabric, InjectedFault};
+use crate::driver::hello::forged;
 use crate::driver::world::LINK0;
 
-use super::{assert_goes_on, end, invalidating, met_with, small, withdraw, Built, World, USUAL};
+use super::{
+    assert_goes_on, end, invalidating, met, met_with, small, withdraw, Built, World, USUAL,
+};
 
 /// The request is behind: its receiver promises not to take it, and keeps that.
 #[test]
@@ -175,5 +179,32 @@ fn what_a_peer_without_cancel_may_pull_is_had_back_by_a_stop() {
     assert_eq!(w.count(0, Counter::ConnectionsFailed), 1);
     w.device(1, 0, |d| d.frozen = false);
     w.sleep(Span::from_secs(60));
+    w.assert_drained();
+}
+
+/// R31: a refusal of a request that was not sent yet says nothing of memory that is staged later.
+#[test]
+fn a_refusal_of_what_was_not_sent_yet_is_not_believed() {
+    let mut w = met();
+    w.hold("put_req");
+    for _ in 0..small().depth {
+        w.put(0, 1, 3000).unwrap();
+    }
+    let waits = w.put(0, 1, 3000).unwrap();
+    w.settle();
+    assert_eq!(w.said(0, 1, "put_req"), usize::from(small().depth), "without a credit it waits");
+    let message = Message::PutNak { source: waits, why: NakReason::NoMatch };
+    assert!(w.hand(&forged(&w, 1, 0, &message)));
+    w.free("put_req");
+    w.device(1, 0, |d| d.frozen = true);
+    w.settle();
+    let pulled = w.device(1, 0, |d| d.calls.posts);
+    assert_eq!(pulled, usize::from(small().depth) + 1, "it is being pulled");
+    // The device looks whether it is asked for what is being pulled.
+    withdraw(&mut w, 0, waits);
+    w.settle();
+    assert_eq!((w.said(0, 1, "cancel_put"), invalidating(&w).0), (1, 0));
+    w.device(1, 0, |d| d.frozen = false);
+    w.sleep(Span::from_secs(1));
     w.assert_drained();
 }
