@@ -219,7 +219,8 @@ static void pointers(void)
 	FAILS(LND_E_ARGUMENT, lnd_counter(a->ni, lnd_counter_count(), &value));
 	CHECK(!lnd_counter_name(lnd_counter_count()) && lnd_counter_name(0));
 	FAILS(LND_E_NULL, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, NULL, 80, 1, &arrival));
-	FAILS(LND_E_ARGUMENT, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, raw, ~(size_t)0, 1, &arrival));
+	FAILS(LND_E_ARGUMENT,
+	      lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, raw, ~(size_t)0, 1, &arrival));
 	FAILS(LND_E_ALIGN, lnd_run(a->ni, 1, 1, (void *)(raw + 1)));
 	FAILS(LND_E_ARGUMENT, lnd_run(a->ni, 1, 0, &value));
 	FAILS(LND_E_ARGUMENT, lnd_interrupt(a->ni, 0, 0, 1, NULL));
@@ -394,7 +395,8 @@ static void frames(void)
 
 	MUST(lnd_stats_get(a->ni, &before));
 	FAILS(LND_E_FRAME, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, NULL, 0, world.now, &arrival));
-	FAILS(LND_E_LINK, lnd_frame_in(a->ni, LINKS, LND_NID_UNKNOWN, frame, 0, world.now, &arrival));
+	FAILS(LND_E_LINK,
+	      lnd_frame_in(a->ni, LINKS, LND_NID_UNKNOWN, frame, 0, world.now, &arrival));
 	FAILS(LND_E_LINK, lnd_frame_in(a->ni, ~0u, LND_NID_UNKNOWN, frame, 0, world.now, &arrival));
 	for (at = 0; at < 20000; at++) {
 		for (byte = 0; byte < sizeof(frame); byte++) {

@@ -148,14 +148,19 @@ static enum lnd_error decide(struct node *node, const struct lnd_arrival *arriva
 	FAILS(LND_E_STALE, lnd_recv(node->ni, forged, &decision, world.now, NULL, NULL));
 	decision.len = arrival->len + 1;
 	if (arrival->kind == LND_REQUEST_GET) {
-		FAILS(LND_E_WRONG_KIND, lnd_recv(node->ni, arrival->request, &decision, world.now, NULL, NULL));
-		FAILS(LND_E_TOO_LONG, lnd_reply(node->ni, arrival->request, &decision, world.now, NULL));
+		FAILS(LND_E_WRONG_KIND,
+		      lnd_recv(node->ni, arrival->request, &decision, world.now, NULL, NULL));
+		FAILS(LND_E_TOO_LONG,
+		      lnd_reply(node->ni, arrival->request, &decision, world.now, NULL));
 	} else {
-		FAILS(LND_E_TOO_LONG, lnd_recv(node->ni, arrival->request, &decision, world.now, NULL, NULL));
-		FAILS(LND_E_WRONG_KIND, lnd_reply(node->ni, arrival->request, &decision, world.now, NULL));
+		FAILS(LND_E_TOO_LONG,
+		      lnd_recv(node->ni, arrival->request, &decision, world.now, NULL, NULL));
+		FAILS(LND_E_WRONG_KIND,
+		      lnd_reply(node->ni, arrival->request, &decision, world.now, NULL));
 	}
 	decision.nfrags = LND_MAX_FRAGMENTS + 1;
-	FAILS(LND_E_FRAGMENTS, lnd_recv(node->ni, arrival->request, &decision, world.now, NULL, NULL));
+	FAILS(LND_E_FRAGMENTS,
+	      lnd_recv(node->ni, arrival->request, &decision, world.now, NULL, NULL));
 	error = node_decide(node, arrival);
 	FAILS(LND_E_STALE, lnd_nak(node->ni, arrival->request, LND_NAK_FAILED, world.now));
 	return error;

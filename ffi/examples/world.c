@@ -189,8 +189,8 @@ static void node_open(struct world *world, uint32_t number, const struct lnd_ops
 	for (link = 0; link < LINKS; link++) {
 		len = lnd_soft_engine_size();
 		node->engine_memory[link] = memory(len);
-		MUST(lnd_soft_engine_create(node->engine_memory[link], len, node->soft_node, link, 4096,
-					    world->patience, &node->engine[link]));
+		MUST(lnd_soft_engine_create(node->engine_memory[link], len, node->soft_node, link,
+					    4096, world->patience, &node->engine[link]));
 	}
 	node->frame = calloc(1, lnd_soft_frame_max(world->fabric));
 	CHECK(node->frame);

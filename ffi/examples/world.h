@@ -61,7 +61,7 @@ struct world {
 	struct lnd_soft_fabric *fabric;
 	struct node node[2];
 	uint64_t now;
-	uint64_t patience;	/* ns for a message and for an engine's retries; set before world_open() */
+	uint64_t patience;	/* ns, of messages and engines' retries; set before world_open() */
 	uint32_t slots;		/* of each NI, 0: 64; set before world_open() */
 	uint32_t immediate_max;	/* of each NI, 0: the usual one; set before world_open() */
 	uint32_t flags;		/* more of lnd_config.flags; set before world_open() */

@@ -120,7 +120,8 @@ static void puts_end_at_once(void)
 		CHECK(node_frames(b, world.now));
 		CHECK(b->at_once == i && b->reports == i && slots(b) == 0);
 		wakes += b->woken;
-		CHECK(!b->last.error && b->last.bytes == 300 && b->last.role == LND_ROLE_INLINE_SINK);
+		CHECK(!b->last.error && b->last.bytes == 300 &&
+		      b->last.role == LND_ROLE_INLINE_SINK);
 		CHECK(b->last.nid == lnd_soft_nid(0) && filled(b->window + 4096, 300, i));
 		CHECK(counter(b, "requests") == taken + i);
 	}
@@ -218,7 +219,8 @@ static enum lnd_error take_and_report(struct node *node, const struct lnd_arriva
 {
 	struct lnd_frag frag = { .len = 100 };
 	struct lnd_decision decision = {
-		.size = sizeof(decision), .frags = &frag, .nfrags = 1, .len = 100, .deadline = LND_NEVER,
+		.size = sizeof(decision), .frags = &frag, .nfrags = 1, .len = 100,
+		.deadline = LND_NEVER,
 	};
 	struct lnd_transfer transfer = { 0 };
 
@@ -239,7 +241,8 @@ static enum lnd_error leave(struct node *node, const struct lnd_arrival *arrival
 static enum lnd_error err(struct node *node, const struct lnd_arrival *arrival)
 {
 	struct lnd_frag frags[2] = { { .len = 50 }, { .addr = 4096, .len = 50 } };
-	struct lnd_decision decision = { .size = sizeof(decision), .frags = frags, .nfrags = 2 }, bad;
+	struct lnd_decision decision = { .size = sizeof(decision), .frags = frags, .nfrags = 2 };
+	struct lnd_decision bad;
 	struct lnd_report report = { .size = sizeof(report) };
 	struct lnd_request request = arrival->request, kept = { 0 }, wrong;
 	uint64_t now = world.now;
@@ -297,7 +300,8 @@ static void undecided(void)
 	MUST(node_put(a, 0, 0, 100, NULL));
 	node_frames(b, world.now);
 	first = seen;
-	CHECK(first.kind == LND_REQUEST_IMMEDIATE && first.len == 100 && first.nid == lnd_soft_nid(0));
+	CHECK(first.kind == LND_REQUEST_IMMEDIATE && first.len == 100 &&
+	      first.nid == lnd_soft_nid(0));
 	CHECK(first.header_len == sizeof(struct header) && filled(first.payload, 100, 7));
 	CHECK(slots(b) == 0 && counter(b, "requests") == taken);
 	/* Offered again it has another name, and the former one names nothing. */
@@ -307,7 +311,8 @@ static void undecided(void)
 	CHECK(counter(b, "requests") == taken && slots(b) == 0);
 	/* Nor does one after any other frame by its link, which may lie where its own has lain. */
 	first = seen;
-	FAILS(LND_E_FRAME, lnd_frame_in(b->ni, first.request.index, LND_NID_UNKNOWN, "", 0, world.now, &seen));
+	FAILS(LND_E_FRAME,
+	      lnd_frame_in(b->ni, first.request.index, LND_NID_UNKNOWN, "", 0, world.now, &seen));
 	FAILS(LND_E_STALE, lnd_nak(b->ni, first.request, LND_NAK_FAILED, world.now));
 	habit = err;
 	CHECK(node_frames(b, world.now) && counter(b, "requests") == taken + 1);
@@ -360,11 +365,14 @@ static void keeps(void)
 	decision.frags = &frag;
 	decision.nfrags = 1;
 	decision.len = 100;
-	FAILS(LND_E_TOO_LONG, lnd_recv(b->ni, kept[LND_REQUEST_IMMEDIATE], &decision, world.now, NULL, &report));
+	FAILS(LND_E_TOO_LONG,
+	      lnd_recv(b->ni, kept[LND_REQUEST_IMMEDIATE], &decision, world.now, NULL, &report));
 	MUST(lnd_nak(b->ni, kept[LND_REQUEST_IMMEDIATE], LND_NAK_NO_MATCH, world.now));
-	FAILS(LND_E_STALE, lnd_nak(b->ni, kept[LND_REQUEST_IMMEDIATE], LND_NAK_NO_MATCH, world.now));
+	FAILS(LND_E_STALE,
+	      lnd_nak(b->ni, kept[LND_REQUEST_IMMEDIATE], LND_NAK_NO_MATCH, world.now));
 	decision.len = 30000;
-	FAILS(LND_E_WRONG_KIND, lnd_reply(b->ni, kept[LND_REQUEST_PUT], &decision, world.now, NULL));
+	FAILS(LND_E_WRONG_KIND,
+	      lnd_reply(b->ni, kept[LND_REQUEST_PUT], &decision, world.now, NULL));
 	MUST(lnd_recv(b->ni, kept[LND_REQUEST_PUT], &decision, world.now, NULL, &report));
 	MUST(lnd_reply(b->ni, kept[LND_REQUEST_GET], &decision, world.now, NULL));
 	CHECK(world_run(&world, 1000 * MS, &a->reports, 3) && !a->failures);

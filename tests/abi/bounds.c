@@ -15,8 +15,8 @@ static unsigned char ring[LND_RING_BYTES(16, 0)];
 
 static unsigned long checked;
 
-static void check(uint32_t slots, uint32_t peers, uint32_t links, uint32_t lists, uint32_t immediate,
-		  uint32_t connections)
+static void check(uint32_t slots, uint32_t peers, uint32_t links, uint32_t lists,
+		  uint32_t immediate, uint32_t connections)
 {
 	struct lnd_config config;
 	size_t ni, bound = LND_NI_BYTES(slots, peers, links, lists, immediate, connections);
@@ -32,9 +32,12 @@ static void check(uint32_t slots, uint32_t peers, uint32_t links, uint32_t lists
 	if (!ni || !rings)
 		return; /* not a valid configuration */
 	checked++;
-	if (ni > bound || rings > ring_bound || bound > ni + ni / 4 + 8192 || ring_bound > rings * 2 + 4096) {
-		printf("slots %u peers %u links %u lists %u immediate %u connections %u: NI %zu, bound %zu; ring %zu, bound %zu\n",
-		       slots, peers, links, lists, immediate, connections, ni, bound, rings, ring_bound);
+	if (ni > bound || rings > ring_bound || bound > ni + ni / 4 + 8192 ||
+	    ring_bound > rings * 2 + 4096) {
+		printf("slots %u peers %u links %u lists %u immediate %u connections %u: "
+		       "NI %zu, bound %zu; ring %zu, bound %zu\n",
+		       slots, peers, links, lists, immediate, connections, ni, bound, rings,
+		       ring_bound);
 		exit(1);
 	}
 }
@@ -59,7 +62,8 @@ int main(void)
 		check(2, 3000, 1, 0, 64, n);
 	}
 	for (n = 0; n < 20000; n++)
-		check(2 + upto(1u << upto(20)), 1 + upto(1u << upto(20)), 1 + upto(7), upto(300), upto(4096), upto(64));
+		check(2 + upto(1u << upto(20)), 1 + upto(1u << upto(20)), 1 + upto(7), upto(300),
+		      upto(4096), upto(64));
 	if (checked < 20000 || !sizeof(reserved) || !sizeof(ring)) {
 		printf("only %lu configurations were valid\n", checked);
 		return 1;

@@ -160,7 +160,8 @@ static void prove(void)
 	go_on(MS); /* our own engine lets go of it */
 	end->proven = 1;
 	if (pushed) {
-		FAILS(LND_E_STALE, lnd_connection_stopped(a->ni, 0, nid_of(1), end->number + 1, now));
+		FAILS(LND_E_STALE,
+		      lnd_connection_stopped(a->ni, 0, nid_of(1), end->number + 1, now));
 		FAILS(LND_E_RUNNING, lnd_connection_stopped(a->ni, 0, nid_of(2),
 							    op_connection(a, 0, nid_of(2)), now));
 		MUST(lnd_connection_stopped(a->ni, 0, nid_of(1), end->number, now));
@@ -230,8 +231,8 @@ static void one_stops(int reported)
 	go_on(SECOND);
 	CHECK(!messages[at].error && messages[at].came);
 	close_all();
-	printf("connections: one stops, %s, proven by %s\n", reported ? "reported" : "by the drain bound",
-	       pushed ? "a call" : "an operation");
+	printf("connections: one stops, %s, proven by %s\n",
+	       reported ? "reported" : "by the drain bound", pushed ? "a call" : "an operation");
 }
 
 /* The link fails while a connection is being stopped: its stop is that of the connection. */
@@ -393,6 +394,7 @@ int main(void)
 	pushed = 0;
 	link_takes_over();
 	comes_up();
-	printf("connections: %u delivered; %u not delivered, %u perhaps\n", delivered, denied, unsure);
+	printf("connections: %u delivered; %u not delivered, %u perhaps\n", delivered, denied,
+	       unsure);
 	return 0;
 }

@@ -63,7 +63,8 @@ static enum lnd_error decide(struct node *node, const struct lnd_arrival *arriva
 		MUST(lnd_run(node->ni, world.now, 1, &next));
 		self = 1;
 	}
-	return keep ? lnd_keep(node->ni, arrival->request, world.now, &kept) : node_decide(node, arrival);
+	return keep ? lnd_keep(node->ni, arrival->request, world.now, &kept)
+		    : node_decide(node, arrival);
 }
 
 static void finalize(void *ctx, const struct lnd_report *report)
@@ -140,7 +141,8 @@ static void links(void)
 	CHECK(a->woken);
 	MUST(lnd_run(a->ni, world.now, 8, &a->next));
 	CHECK(traced[LND_TRACE_LINK] > before && a->link_state[0] != LND_LINK_UP);
-	FAILS(LND_E_END, lnd_dump(a->ni, LND_DUMP_LINKS, &cursor, text, sizeof(text) - 1, &written));
+	FAILS(LND_E_END,
+	      lnd_dump(a->ni, LND_DUMP_LINKS, &cursor, text, sizeof(text) - 1, &written));
 	text[written] = 0;
 	CHECK(!strstr(text, "link 0 up") && strstr(text, "link 1 up"));
 	slowly(2, 1);
@@ -209,7 +211,8 @@ static enum lnd_error offer(void)
 	/* The end of a pass, perhaps; the next call begins another. */
 	if (lnd_soft_receive(b->soft_node, 8, b->frame, room, &arrival) == LND_E_END)
 		MUST(lnd_soft_receive(b->soft_node, 8, b->frame, room, &arrival));
-	return node_frame(b, arrival.link, lnd_soft_nid(arrival.from), b->frame, arrival.len, world.now);
+	return node_frame(b, arrival.link, lnd_soft_nid(arrival.from), b->frame, arrival.len,
+			  world.now);
 }
 
 /* Runs node b once. Returns whether that has called wake(). */

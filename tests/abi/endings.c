@@ -200,6 +200,7 @@ int main(void)
 	ending();
 	CHECK(traced[LND_TRACE_ACCEPTED] >= traced[LND_TRACE_FINALIZED]);
 	CHECK(traced[LND_TRACE_STEP] > traced[LND_TRACE_FINALIZED]);
-	CHECK(traced[LND_TRACE_INVALIDATED] && traced[LND_TRACE_STALE] && traced[LND_TRACE_RECEIVED]);
+	CHECK(traced[LND_TRACE_INVALIDATED] && traced[LND_TRACE_STALE] &&
+	      traced[LND_TRACE_RECEIVED]);
 	return 0;
 }

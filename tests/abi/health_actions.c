@@ -58,7 +58,8 @@ static void connections(void)
 
 	/* Only its own kind of end is an attempt's end, and it is told once. */
 	FAILS(LND_E_WRONG_KIND, lnd_health_answered(health, &action, LND_HEALTH_OK, first));
-	FAILS(LND_E_WRONG_KIND, lnd_prober_ended(health, &action, LND_PROBE_SUCCESS, first, &finding));
+	FAILS(LND_E_WRONG_KIND,
+	      lnd_prober_ended(health, &action, LND_PROBE_SUCCESS, first, &finding));
 	FAILS(LND_E_ARGUMENT, lnd_health_connected(health, &action, 3, first));
 	FAILS(LND_E_NULL, lnd_health_connected(health, NULL, LND_CONNECTED, first));
 	wrong = action;

@@ -143,8 +143,8 @@ static uint32_t ended(uint32_t cause, uint32_t class, uint32_t delivery, uint32_
 
 static void ends(void)
 {
-	static const uint32_t final[] = { LND_CAUSE_SHUTDOWN, LND_CAUSE_WITHDRAWN, LND_CAUSE_REFUSED,
-					  LND_CAUSE_LOCAL, LND_CAUSE_PROTOCOL };
+	static const uint32_t final[] = { LND_CAUSE_SHUTDOWN, LND_CAUSE_WITHDRAWN,
+					  LND_CAUSE_REFUSED, LND_CAUSE_LOCAL, LND_CAUSE_PROTOCOL };
 	static const uint32_t curable[] = { LND_CAUSE_PEER_DOWN, LND_CAUSE_PEER_RESTARTED,
 					    LND_CAUSE_LINK_DOWN, LND_CAUSE_DEADLINE,
 					    LND_CAUSE_CHANNEL, LND_CAUSE_DEVICE,
@@ -164,7 +164,8 @@ static void ends(void)
 	for (at = 0; at < sizeof(final) / sizeof(*final); at++)
 		CHECK(ended(final[at], dropped, LND_NOT_DELIVERED, 1) == LND_NEXT_ENDED);
 	/* The peer recognises second copies: what may have arrived may be sent again. */
-	CHECK(ended(LND_CAUSE_DEVICE, LND_HEALTH_NETWORK_TIMEOUT, LND_DELIVERY_UNKNOWN, 1) == LND_NEXT_AGAIN);
+	CHECK(ended(LND_CAUSE_DEVICE, LND_HEALTH_NETWORK_TIMEOUT, LND_DELIVERY_UNKNOWN, 1) ==
+	      LND_NEXT_AGAIN);
 	CHECK(ended(LND_CAUSE_NONE, LND_HEALTH_OK, LND_DELIVERED, 1) == LND_NEXT_ENDED);
 
 	start(1, 1, LND_PROFILE_LNET);

@@ -97,7 +97,8 @@ static uint32_t arrives(const struct lnd_stamp *stamp)
 /* Stamps in headers, and what becomes of messages at their receiver (R45). */
 static void copies(void)
 {
-	const unsigned char raw[] = { 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0 };
+	const unsigned char raw[] = { 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0, 0,
+				      0, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0 };
 	struct lnd_stamp stamp = { .from = 0x0102030405060708, .number = 0x100000009 }, other;
 	const struct lnd_stamp none = { 0 };
 	unsigned char header[1 + LND_STAMP_BYTES];

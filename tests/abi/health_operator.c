@@ -66,15 +66,16 @@ static void drains(void)
 	CHECK(same(path_of(NULL, 0).local, path.local));
 	FAILS(LND_E_WRONG_KIND, lnd_health_drain_local(health, peer_ni[0], 1, now, NULL));
 	FAILS(LND_E_STALE, lnd_health_drain_peer(health, no_such_peer(), 1, now, NULL));
-	FAILS(LND_E_ALIGN, lnd_health_drain_peer(health, peer, 1, now, (void *)((char *)&left + 1)));
+	FAILS(LND_E_ALIGN,
+	      lnd_health_drain_peer(health, peer, 1, now, (void *)((char *)&left + 1)));
 	stop();
 	printf("health_operator: what is drained takes nothing new\n");
 }
 
 static struct lnd_rule rule(uint32_t kind, uint32_t priority, uint64_t nid, uint64_t peer_nid)
 {
-	struct lnd_rule made = { .size = sizeof(made), .kind = kind, .priority = priority, .nid = nid,
-				 .peer_nid = peer_nid };
+	struct lnd_rule made = { .size = sizeof(made), .kind = kind, .priority = priority,
+				 .nid = nid, .peer_nid = peer_nid };
 
 	return made;
 }
@@ -362,7 +363,8 @@ static void journal(void)
 	CHECK(next == 1 && change.number == 0 && change.at == now + 5 && change.cookie == 7);
 	CHECK(same(change.ni, path.local) && change.nid == 10 + path.local.index);
 	CHECK(change.from == 1000 && change.to == 900 && change.up);
-	CHECK(change.evidence == LND_EVIDENCE_MESSAGE && change.health_class == LND_HEALTH_LOCAL_DROPPED);
+	CHECK(change.evidence == LND_EVIDENCE_MESSAGE &&
+	      change.health_class == LND_HEALTH_LOCAL_DROPPED);
 	FAILS(LND_E_END, lnd_health_journal_next(health, &next, &change));
 
 	/* An operator's word, by a sensitivity of its own; what is gone has no NID. */
@@ -371,7 +373,8 @@ static void journal(void)
 	MUST(lnd_health_received(health, peer_ni[1], local[!path.local.index], now + 7));
 	MUST(lnd_health_remove_peer(health, peer));
 	MUST(lnd_health_journal_next(health, &next, &change));
-	CHECK(change.evidence == LND_EVIDENCE_OPERATOR && !change.to && !change.up && !change.cookie);
+	CHECK(change.evidence == LND_EVIDENCE_OPERATOR && !change.to && !change.up &&
+	      !change.cookie);
 	CHECK(same(change.ni, peer_ni[1]) && change.nid == 0 && change.health_class == 0);
 	MUST(lnd_health_journal_next(health, &next, &change));
 	CHECK(change.evidence == LND_EVIDENCE_HEARD && change.to == 250 && !change.up);

@@ -166,7 +166,8 @@ static void open_one(void)
 	if (way == ways + TRIES || next_id == MESSAGES)
 		return;
 	way->id = next_id++;
-	MUST(lnd_health_open(sender.health, sender.peer, now + 200 * SECOND, 1, way->id, &way->attempts));
+	MUST(lnd_health_open(sender.health, sender.peer, now + 200 * SECOND, 1, way->id,
+			     &way->attempts));
 	attempt(way);
 }
 
@@ -253,9 +254,11 @@ static void upkeep(void)
 		memmove(reports, reports + 1, --reported * sizeof(*reports));
 	}
 	for (at = 0; at < 2; at++) {
-		while ((error = lnd_health_next_action(sides[at]->health, now, &action)) == LND_OK) {
+		struct lnd_health *health = sides[at]->health;
+
+		while ((error = lnd_health_next_action(health, now, &action)) == LND_OK) {
 			CHECK(action.kind == LND_ACTION_PING);
-			MUST(lnd_health_answered(sides[at]->health, &action, LND_HEALTH_OK, now));
+			MUST(lnd_health_answered(health, &action, LND_HEALTH_OK, now));
 		}
 		CHECK(error == LND_E_END);
 	}
@@ -358,7 +361,8 @@ static void step(void)
 	} else if (what < 310) {
 		/* The driver's patience is over. A copy may still come. */
 		if (way->state == 1)
-			tried(way, LND_HEALTH_NETWORK_TIMEOUT, LND_DELIVERY_UNKNOWN, LND_CAUSE_DEADLINE);
+			tried(way, LND_HEALTH_NETWORK_TIMEOUT, LND_DELIVERY_UNKNOWN,
+			      LND_CAUSE_DEADLINE);
 	} else if (what < 360) {
 		now += SECOND;
 		upkeep();
@@ -423,8 +427,10 @@ int main(void)
 	for (seed = 1; seed <= 20; seed++)
 		play(seed);
 	CHECK(drains > 100 && changes > 1000);
-	CHECK(copies > 20 && early > 20 && stale > 20 && delivered > 1000 && repaired > 100 && removed > 20);
-	printf("naive: %u delivered, %u of them repaired; %u copies, %u too early, %u stale; %u removals\n",
+	CHECK(copies > 20 && early > 20 && stale > 20 && delivered > 1000 && repaired > 100 &&
+	      removed > 20);
+	printf("naive: %u delivered, %u of them repaired; %u copies, %u too early, %u stale; "
+	       "%u removals\n",
 	       delivered, repaired, copies, early, stale, removed);
 	return 0;
 }

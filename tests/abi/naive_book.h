@@ -45,7 +45,7 @@ static struct incarnation incarnations[INCARNATIONS];
 static uint32_t message_count, incarnation_count;
 static uint32_t delivered, excused, denied, unsure;	/* over all runs */
 static uint64_t now;
-static uint32_t by_operations;	/* hosts that start have engines that are operations: naive_engine.h */
+static uint32_t by_operations;	/* engines of hosts that start are operations: naive_engine.h */
 
 static inline struct incarnation *incarnation_of(uint64_t incarnation)
 {
@@ -60,7 +60,8 @@ static inline struct incarnation *incarnation_of(uint64_t incarnation)
 static inline void book_starts(uint64_t incarnation, uint32_t node)
 {
 	CHECK(incarnation_count < INCARNATIONS);
-	incarnations[incarnation_count++] = (struct incarnation){ .incarnation = incarnation, .node = node };
+	incarnations[incarnation_count++] =
+		(struct incarnation){ .incarnation = incarnation, .node = node };
 }
 
 /* A message is about to be submitted. */
@@ -112,7 +113,8 @@ static inline void book_leaves(uint64_t incarnation, const void *frame, uint32_t
 }
 
 /* An upper layer sees a request. */
-static inline struct message *book_seen(uint32_t id, uint64_t incarnation, const struct lnd_arrival *arrival)
+static inline struct message *book_seen(uint32_t id, uint64_t incarnation,
+					const struct lnd_arrival *arrival)
 {
 	struct message *message = &messages[id];
 
@@ -132,7 +134,8 @@ static inline void book_taken(uint32_t id)
 }
 
 /* The receiver's transfer has ended. */
-static inline void book_received(uint32_t id, const struct lnd_report *report, const unsigned char *payload)
+static inline void book_received(uint32_t id, const struct lnd_report *report,
+				 const unsigned char *payload)
 {
 	struct message *message = &messages[id];
 
@@ -146,7 +149,8 @@ static inline void book_received(uint32_t id, const struct lnd_report *report, c
 }
 
 /* The sender's transfer has ended. */
-static inline void book_reported(uint32_t id, const struct lnd_report *report, const unsigned char *payload)
+static inline void book_reported(uint32_t id, const struct lnd_report *report,
+				 const unsigned char *payload)
 {
 	struct message *message = &messages[id];
 

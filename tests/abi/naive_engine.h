@@ -35,7 +35,8 @@ struct op_engine {
 
 static struct op_engine op_engines[NODES][LINKS];
 static uint32_t op_keys;	/* hosts that start have engines with keys */
-static uint32_t cancel_first;	/* hosts that start have engines that cannot take back what is read */
+/* Hosts that start have engines that cannot take back what is read. */
+static uint32_t cancel_first;
 static uint32_t returned_inside, broken_pulls;	/* counts */
 
 static inline struct op_engine *op_engine_of(void *ctx, uint32_t link)
@@ -46,7 +47,8 @@ static inline struct op_engine *op_engine_of(void *ctx, uint32_t link)
 	return &op_engines[host->number][link];
 }
 
-static inline void op_back(struct host *host, uint32_t link, struct posted *posted, uint32_t returned)
+static inline void op_back(struct host *host, uint32_t link, struct posted *posted,
+			   uint32_t returned)
 {
 	struct lnd_tag tag = posted->tag;
 
@@ -64,7 +66,8 @@ static inline uint32_t op_engine_post(void *ctx, const struct lnd_bd *bd)
 
 	CHECK(bd->size == sizeof(*bd) && bd->tag.index < SLOTS && bd->nfrags <= 2);
 	CHECK(bd->key_len == (bd->motion == LND_MOTION_PULL && op_keys ? OP_KEY : 0));
-	CHECK(!engine->stopping && bd->motion <= LND_MOTION_PULL && bd->nid != nid_of(host->number));
+	CHECK(!engine->stopping && bd->motion <= LND_MOTION_PULL &&
+	      bd->nid != nid_of(host->number));
 	CHECK(bd->motion == LND_MOTION_PULL || (!bd->source.index && !bd->source.generation));
 	for (at = 0; at < LINKS; at++)
 		CHECK(!op_engines[host->number][at].posted[bd->tag.index].state);
@@ -89,7 +92,8 @@ static inline uint32_t op_engine_post(void *ctx, const struct lnd_bd *bd)
 /* Of no other use, link or node. */
 static inline struct op_key op_key_of(uint32_t node, uint32_t link, struct lnd_tag tag)
 {
-	uint64_t mixed = (tag.generation * 2654435761ull) ^ ((uint64_t)tag.index << 40) ^ ((uint64_t)link << 56);
+	uint64_t mixed = (tag.generation * 2654435761ull) ^ ((uint64_t)tag.index << 40) ^
+			 ((uint64_t)link << 56);
 	struct op_key key = { .bytes[12] = 1 };
 
 	memcpy(key.bytes, &mixed, sizeof(mixed));
@@ -129,7 +133,8 @@ static inline void op_withdraw(struct host *host, uint32_t link, const struct po
 			struct posted *pull = &op_engines[node][link].posted[at];
 
 			if (pull->state && pull->motion == LND_MOTION_PULL &&
-			    pull->nid == nid_of(host->number) && pull->source.index == staged->tag.index &&
+			    pull->nid == nid_of(host->number) &&
+			    pull->source.index == staged->tag.index &&
 			    pull->source.generation == staged->tag.generation)
 				pull->failed = 1;
 		}
@@ -143,7 +148,8 @@ static inline void op_nothing_reads(struct host *host, uint32_t link, const stru
 	for (at = 0; at < SLOTS; at++) {
 		const struct posted *pull = &op_engines[node][link].posted[at];
 
-		CHECK(!pull->state || pull->motion != LND_MOTION_PULL || pull->nid != nid_of(host->number) ||
+		CHECK(!pull->state || pull->motion != LND_MOTION_PULL ||
+		      pull->nid != nid_of(host->number) ||
 		      pull->source.index != staged->tag.index ||
 		      pull->source.generation != staged->tag.generation);
 	}
@@ -165,7 +171,8 @@ static inline void op_engine_invalidate(void *ctx, uint32_t link, struct lnd_tag
 	if (tag.generation % 2 && posted->motion == LND_MOTION_STAGE) {
 		returned_inside++;
 		op_withdraw(ctx, link, posted);
-		op_back(ctx, link, posted, posted->done ? LND_RETURNED_TOUCHED : LND_RETURNED_UNTOUCHED);
+		op_back(ctx, link, posted,
+			posted->done ? LND_RETURNED_TOUCHED : LND_RETURNED_UNTOUCHED);
 	}
 }
 
@@ -266,13 +273,15 @@ static inline void op_pull(struct host *host, uint32_t link, struct posted *pull
 	uint64_t from, to;
 
 	if (!hosts[node].ni || staged->state != 2 || staged->motion != LND_MOTION_STAGE ||
-	    staged->tag.generation != pull->source.generation || staged->nid != nid_of(host->number) ||
-	    staged->length < pull->length || pull->failed || other->down || other->stopped) {
+	    staged->tag.generation != pull->source.generation ||
+	    staged->nid != nid_of(host->number) || staged->length < pull->length || pull->failed ||
+	    other->down || other->stopped) {
 		/* It was promised that this is not read any more. */
 		CHECK(!cancel_first || !hosts[node].ni || !staged->given_back ||
 		      staged->tag.generation != pull->source.generation);
 		broken_pulls += !!pull->done;
-		op_back(host, link, pull, pull->done ? LND_RETURNED_TOUCHED : LND_RETURNED_UNTOUCHED);
+		op_back(host, link, pull,
+			pull->done ? LND_RETURNED_TOUCHED : LND_RETURNED_UNTOUCHED);
 		return;
 	}
 	if (op_keys) {
@@ -308,7 +317,8 @@ static inline int op_engines_step(struct host *host)
 		if (engine->stopping && !engine->stopped) {
 			/* None of ours is read by this link any more, and we read none. */
 			for (at = 0; at < SLOTS; at++)
-				if (engine->posted[at].state && engine->posted[at].motion == LND_MOTION_STAGE)
+				if (engine->posted[at].state &&
+				    engine->posted[at].motion == LND_MOTION_STAGE)
 					op_withdraw(host, link, &engine->posted[at]);
 			engine->stopped = 1;
 			busy = 1;
@@ -321,7 +331,8 @@ static inline int op_engines_step(struct host *host)
 					op_withdraw(host, link, posted);
 				broken_pulls += posted->motion == LND_MOTION_PULL && posted->done;
 				op_back(host, link, posted,
-					posted->done ? LND_RETURNED_TOUCHED : LND_RETURNED_UNTOUCHED);
+					posted->done ? LND_RETURNED_TOUCHED
+						     : LND_RETURNED_UNTOUCHED);
 				busy = 1;
 			} else if (posted->state == 2 && posted->motion == LND_MOTION_PULL) {
 				op_pull(host, link, posted);

@@ -66,7 +66,8 @@ static struct queue queues[NODES][NODES][2];
 static struct lnd_soft_fabric *fabric;
 static void *region, *fabric_memory;
 static uint32_t room;		/* of each queue */
-static uint32_t ends_later;	/* send() says LND_SEND_PENDING, unless a host says LND_ENDS_AT_ONCE */
+/* send() says LND_SEND_PENDING, unless a host says LND_ENDS_AT_ONCE. */
+static uint32_t ends_later;
 static uint32_t at_once;	/* hosts that start say that */
 static uint32_t ended_at_once;	/* messages that have ended within the call */
 static uint32_t time_first;	/* hosts call lnd_run() before they look for frames, too */
@@ -121,7 +122,8 @@ static inline uint32_t op_send(void *ctx, const struct lnd_frame *frame)
 	struct queue *queue = &queues[host->number][to][frame->lane];
 	struct letter *letter = &queue->letter[(queue->first + queue->count) % ROOM];
 
-	CHECK(frame->size == sizeof(*frame) && frame->link < LINKS && to < NODES && frame->len <= FRAME);
+	CHECK(frame->size == sizeof(*frame) && frame->link < LINKS && to < NODES &&
+	      frame->len <= FRAME);
 	if (queue->count >= room)
 		return LND_SEND_FULL;
 	book_leaves(host->incarnation, frame->bytes, frame->len);
@@ -246,7 +248,8 @@ static inline uint32_t fragments(struct lnd_frag frag[2], uint32_t buffer, uint3
 static inline enum lnd_error submit(struct host *host, uint32_t to, uint32_t kind, uint32_t len,
 				 uint64_t patience, uint32_t answered)
 {
-	uint32_t buffer = buffer_of(host), id = book_new(host->incarnation, to, kind, len, patience, answered);
+	uint32_t buffer = buffer_of(host);
+	uint32_t id = book_new(host->incarnation, to, kind, len, patience, answered);
 	struct label label = { .magic = MAGIC, .id = id };
 	struct lnd_report report = { .size = sizeof(report) };
 	struct lnd_frag frag[2];
@@ -285,7 +288,8 @@ static inline enum lnd_error submit(struct host *host, uint32_t to, uint32_t kin
 static inline int reply(struct host *host, const struct kept *request, enum habit habit)
 {
 	struct lnd_frag frag[2];
-	struct lnd_decision decision = { .size = sizeof(decision), .frags = frag, .len = request->len };
+	struct lnd_decision decision = { .size = sizeof(decision), .frags = frag,
+					 .len = request->len };
 	struct lnd_report report = { .size = sizeof(report) };
 	uint32_t buffer;
 	enum lnd_error error;
@@ -320,7 +324,8 @@ static inline int reply(struct host *host, const struct kept *request, enum habi
 static inline void decide(struct host *host, const struct lnd_arrival *arrival)
 {
 	struct label label;
-	struct kept request = { .request = arrival->request, .kind = arrival->kind, .len = arrival->len };
+	struct kept request = { .request = arrival->request, .kind = arrival->kind,
+				.len = arrival->len };
 	struct message *message;
 
 	CHECK(arrival->size == sizeof(*arrival) && arrival->header_len == sizeof(label));
@@ -328,7 +333,8 @@ static inline void decide(struct host *host, const struct lnd_arrival *arrival)
 	CHECK(label.magic == MAGIC);
 	request.id = label.id;
 	message = book_seen(label.id, host->incarnation, arrival);
-	if (host->habit == KEEP && arrival->kind != LND_REQUEST_IMMEDIATE && host->kept_count < SLOTS) {
+	if (host->habit == KEEP && arrival->kind != LND_REQUEST_IMMEDIATE &&
+	    host->kept_count < SLOTS) {
 		MUST(lnd_keep(host->ni, arrival->request, now, &request.request));
 		host->kept[host->kept_count++] = request;
 		return;
@@ -337,8 +343,8 @@ static inline void decide(struct host *host, const struct lnd_arrival *arrival)
 		MUST(lnd_nak(host->ni, arrival->request, LND_NAK_NO_RESOURCES, now));
 	FAILS(LND_E_STALE, lnd_nak(host->ni, arrival->request, LND_NAK_FAILED, now));
 	/* A GET that came as a mere header: its answer is a message of its own. */
-	if (message->kind == LND_GET && arrival->kind == LND_REQUEST_IMMEDIATE && host->habit != NAK &&
-	    !host->leaving)
+	if (message->kind == LND_GET && arrival->kind == LND_REQUEST_IMMEDIATE &&
+	    host->habit != NAK && !host->leaving)
 		submit(host, message->from, LND_REPLY, message->len, 5 * SECOND, label.id);
 }
 

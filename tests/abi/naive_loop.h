@@ -105,7 +105,8 @@ static inline int round_of(struct host *host)
 		host->interrupts_pending &= ~(1u << link);
 	}
 	while (host->open_count) {
-		MUST(lnd_sent(host->ni, host->open_frames[--host->open_count].message, LND_SENT_OK, now));
+		MUST(lnd_sent(host->ni, host->open_frames[--host->open_count].message, LND_SENT_OK,
+			      now));
 		busy = 1;
 	}
 	if (time_first)
@@ -204,8 +205,9 @@ static inline void host_start(uint32_t number)
 		struct lnd_soft_link found = { .size = sizeof(found) };
 
 		host->engine_memory[link] = memory(lnd_soft_engine_size());
-		MUST(lnd_soft_engine_create(host->engine_memory[link], lnd_soft_engine_size(), host->soft_node,
-					    link, 4096, SECOND, &host->engine[link]));
+		MUST(lnd_soft_engine_create(host->engine_memory[link], lnd_soft_engine_size(),
+					    host->soft_node, link, 4096, SECOND,
+					    &host->engine[link]));
 		MUST(lnd_soft_link_get(fabric, number, link, &found));
 		config.rings[link].base = found.base;
 		config.rings[link].len = found.len;

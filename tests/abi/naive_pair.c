@@ -145,7 +145,8 @@ static void pauses(void)
 		b->engines_pause = how & 1;
 		/* More than there are credits for. */
 		for (at = 0, first = message_count; at < 20; at++)
-			MUST(submit(a, 1, at % 4 ? LND_PUT : LND_GET, at % 3 ? 100 : 10001, 100 * SECOND, 0));
+			MUST(submit(a, 1, at % 4 ? LND_PUT : LND_GET, at % 3 ? 100 : 10001,
+				    100 * SECOND, 0));
 		/* After credit_stall and all hello_tries its silence is one, and ends with it. */
 		go_on(how & 4 ? 30 * SECOND : 6 * SECOND);
 		CHECK(a->downs[1] == !!(how & 4));
@@ -234,7 +235,8 @@ static void links(void)
 	go_on(MS);
 	MUST(submit(a, 1, LND_PUT, 100, SECOND, 0));
 	go_on(15 * SECOND);
-	CHECK(messages[0].reports == 1 && messages[0].delivery == LND_NOT_DELIVERED && !a->downs[1]);
+	CHECK(messages[0].reports == 1 && messages[0].delivery == LND_NOT_DELIVERED &&
+	      !a->downs[1]);
 	for (how = 0; how < 2; how++)
 		MUST(lnd_soft_link_set(fabric, 0, how, 1, NULL));
 	go_on(SECOND);
@@ -258,8 +260,8 @@ static void few_slots(void)
 		senders_unknown = how & 2;
 		b->habit = KEEP;
 		for (at = 0; at < 20; at++)
-			MUST(submit(a, 1, at % 4 == 2 ? LND_GET : LND_PUT, at % 4 && at % 8 != 7 ? 1001 : 100,
-				 10 * SECOND, 0));
+			MUST(submit(a, 1, at % 4 == 2 ? LND_GET : LND_PUT,
+				    at % 4 && at % 8 != 7 ? 1001 : 100, 10 * SECOND, 0));
 		for (at = 0; at < 40; at++) {
 			go_on(2 * MS);
 			answer_kept(b, TAKE);
@@ -307,7 +309,8 @@ static void full_table(void)
 	MUST(submit(c, 0, LND_GET, 10001, 60 * SECOND, 0));
 	go_on(SECOND);
 	CHECK(messages[first].reports == 1 && messages[first].delivery == LND_NOT_DELIVERED);
-	CHECK(messages[first + 1].reports == 1 && messages[first + 1].delivery == LND_NOT_DELIVERED);
+	CHECK(messages[first + 1].reports == 1 &&
+	      messages[first + 1].delivery == LND_NOT_DELIVERED);
 	CHECK(messages[first].error == -EHOSTDOWN && messages[first + 1].error == -EHOSTDOWN);
 	FAILS(LND_E_PEER_DOWN, submit(c, 0, LND_PUT, 100, SECOND, 0));
 	both_know_each_other();
@@ -375,7 +378,8 @@ static void a_frame_that_waits(void)
 	CHECK(queues[1][0][LND_LANE_REQUEST].waits);
 	room = ROOM;
 	go_on(300 * SECOND);
-	CHECK(messages[first].reports && messages[first].delivery == LND_DELIVERED && messages[first].seen);
+	CHECK(messages[first].reports && messages[first].delivery == LND_DELIVERED &&
+	      messages[first].seen);
 	close_all();
 	printf("naive_pair: a frame that waits\n");
 }
@@ -395,6 +399,7 @@ int main(void)
 		a_frame_that_waits();
 	}
 	CHECK(ended_at_once);
-	printf("naive_pair: %u delivered, %u not delivered, %u perhaps\n", delivered, denied, unsure);
+	printf("naive_pair: %u delivered, %u not delivered, %u perhaps\n", delivered, denied,
+	       unsure);
 	return 0;
 }

@@ -105,7 +105,8 @@ int main(int argc, char **argv)
 	CHECK(argc == 3 || (returned_inside > 50 && broken_pulls > 0));
 	printf("naive_runs: engines by operations: %u descriptors back at once, %u pulls broken\n",
 	       returned_inside, broken_pulls);
-	printf("naive_runs: %u delivered, %u of them not seen for a reason; %u not delivered, %u perhaps\n",
+	printf("naive_runs: %u delivered, %u of them not seen for a reason; "
+	       "%u not delivered, %u perhaps\n",
 	       delivered, excused, denied, unsure);
 	return 0;
 }

@@ -272,7 +272,8 @@ static void one_connection(void)
 	all_goes_well(a, c);
 	CHECK(!messages[id].reports);
 	for (at = 0; at < SLOTS; at++)
-		if (op_engines[0][0].posted[at].state && op_engines[0][0].posted[at].nid == nid_of(1))
+		if (op_engines[0][0].posted[at].state &&
+		    op_engines[0][0].posted[at].nid == nid_of(1))
 			op_withdraw(a, 0, &op_engines[0][0].posted[at]);
 	cut = 1;
 	go_on(SECOND);
@@ -367,8 +368,10 @@ static void configuration(void)
 	BAD_ENGINE(LND_E_OPS, "engine_invalidate", ops.engine_invalidate = NULL);
 	BAD_ENGINE(LND_E_OPS, "engine_stop", ops.engine_stop = NULL);
 	BAD_ENGINE(LND_E_OPS, "engine_reset", ops.engine_reset = NULL);
-	BAD_ENGINE(LND_E_OPS, "reg_read32", ops.reg_read32 = op_reg_read32; ops.reg_write32 = op_reg_write32);
-	BAD_ENGINE(LND_E_OPS, "engine_reclaim", ops = host_ops(); ops.engine_reclaim = op_engine_reclaim);
+	BAD_ENGINE(LND_E_OPS, "reg_read32", ops.reg_read32 = op_reg_read32;
+		   ops.reg_write32 = op_reg_write32);
+	BAD_ENGINE(LND_E_OPS, "engine_reclaim", ops = host_ops();
+		   ops.engine_reclaim = op_engine_reclaim);
 	BAD_ENGINE(LND_E_NULL, "", ops = host_ops());
 	BAD_ENGINE(LND_E_OPS, "send", ops.send = NULL);
 	BAD_ENGINE(LND_E_OPS, "finalize", ops.finalize = NULL);
@@ -419,6 +422,7 @@ int main(void)
 	open_all(1);
 	FAILS(LND_E_UNSUPPORTED, lnd_completed(a->ni, 0, tag, LND_RETURNED_OK, now));
 	close_all();
-	printf("operations: %u delivered; %u not delivered, %u perhaps\n", delivered, denied, unsure);
+	printf("operations: %u delivered; %u not delivered, %u perhaps\n", delivered, denied,
+	       unsure);
 	return 0;
 }

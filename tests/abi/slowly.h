@@ -84,7 +84,8 @@ static inline void look(struct node *node)
 	size_t written, at;
 
 	do {
-		error = lnd_dump(node->ni, LND_DUMP_TRANSFERS, &cursor, text, sizeof(text) - 1, &written);
+		error = lnd_dump(node->ni, LND_DUMP_TRANSFERS, &cursor, text, sizeof(text) - 1,
+				 &written);
 		CHECK(error == LND_OK || error == LND_E_END);
 		text[written] = 0;
 		for (at = 0; at < sizeof(words) / sizeof(*words); at++)

@@ -95,7 +95,8 @@ static void one_stops(int dies)
 	else
 		b->engines_pause = 0;
 	go_on(20 * MS);
-	CHECK(messages[id].reports == 1 && messages[id].cause == LND_CAUSE_CONNECTION_DOWN && kept() == 0);
+	CHECK(messages[id].reports == 1 && messages[id].cause == LND_CAUSE_CONNECTION_DOWN &&
+	      kept() == 0);
 	CHECK(state_of(1) == LND_LINK_UP && resets == 1 && !link_resets);
 	CHECK(counter(a, "connections_reset") == 1 && counter(a, "links_failed") == 0);
 	go_on_well(a, c);
@@ -144,8 +145,10 @@ static void wrong_names(void)
 	CHECK(number && lnd_soft_connection(a->soft_node, 0, 1) == number);
 	CHECK(lnd_soft_connection(a->soft_node, 0, 2) != number);
 	CHECK(!lnd_soft_connection(NULL, 0, 1) && !lnd_soft_connection(a->soft_node, LINKS, 1));
-	CHECK(!lnd_soft_connection(a->soft_node, 0, 64) && !lnd_soft_connection(a->soft_node, 0, LND_SOFT_NO_NODE));
-	CHECK(!lnd_soft_connection_stop(NULL, 0, number) && !lnd_soft_connection_stop(a->soft_node, 0, 0));
+	CHECK(!lnd_soft_connection(a->soft_node, 0, 64) &&
+	      !lnd_soft_connection(a->soft_node, 0, LND_SOFT_NO_NODE));
+	CHECK(!lnd_soft_connection_stop(NULL, 0, number) &&
+	      !lnd_soft_connection_stop(a->soft_node, 0, 0));
 	CHECK(!lnd_soft_connection_stop(a->soft_node, LINKS, number));
 	CHECK(!lnd_soft_connection_stop(a->soft_node, 0, number + 1000));
 	CHECK(!lnd_soft_connection_quiesced(NULL, 0, number));
@@ -165,6 +168,7 @@ int main(void)
 	one_stops(0);
 	one_stops(1);
 	link_takes_over();
-	printf("soft_connections: %u delivered; %u not delivered, %u perhaps\n", delivered, denied, unsure);
+	printf("soft_connections: %u delivered; %u not delivered, %u perhaps\n", delivered, denied,
+	       unsure);
 	return 0;
 }

@@ -130,8 +130,8 @@ static void poll(void)
 
 		if (lnd_soft_receive(me.node, 16, me.frame, sizeof(me.frame), &arrival))
 			break;
-		error = lnd_frame_in(me.ni, arrival.link, lnd_soft_nid(arrival.from), me.frame, arrival.len, now(),
-				     &request);
+		error = lnd_frame_in(me.ni, arrival.link, lnd_soft_nid(arrival.from), me.frame,
+				     arrival.len, now(), &request);
 		if (error == LND_REQUEST)
 			decide(&request);
 		if (error != LND_E_WAIT)
@@ -199,8 +199,8 @@ static int node(char **args)
 	for (uint32_t i = 0; i < me.links; i++)
 		must(lnd_soft_engine_destroy(me.engine[i]), "engine");
 	must(lnd_soft_leave(me.node, NULL), "leave");
-	printf("%u sent, %u ok, %u failed, %u asked, %u verified, %u corrupt, %u bugs\n", me.sent, me.ok,
-	       me.failed, me.asked, me.verified, me.corrupt, me.bugs);
+	printf("%u sent, %u ok, %u failed, %u asked, %u verified, %u corrupt, %u bugs\n", me.sent,
+	       me.ok, me.failed, me.asked, me.verified, me.corrupt, me.bugs);
 	return me.ok != count || me.failed || me.asked <= count || me.corrupt || me.bugs;
 }
 

@@ -131,7 +131,8 @@ static int first_quiescent(void)
 
 static const char *start(uint32_t from, enum op op, uint32_t offset, uint32_t length)
 {
-	return node_start(&nodes[from], op, ++number, offset, length) ? NULL : "a transfer was refused";
+	return node_start(&nodes[from], op, ++number, offset, length) ?
+		       NULL : "a transfer was refused";
 }
 
 static const char *arrive(uint32_t more)
@@ -179,7 +180,8 @@ static const char *burst(void)
 {
 	for (uint32_t round = 0; round < 4; round++) {
 		for (uint32_t piece = 0; piece < BURST; piece++)
-			TRY(start(piece % 2, (piece + round) % 2 ? GET : PUT, piece * PIECE, PIECE - 16));
+			TRY(start(piece % 2, (piece + round) % 2 ? GET : PUT, piece * PIECE,
+				  PIECE - 16));
 		TRY(arrive(BURST));
 	}
 	return NULL;
@@ -283,7 +285,8 @@ static const char *balance(const struct node *node)
 		return "a payload was corrupt";
 	if (ledger->violations)
 		return "something ended twice or made no sense";
-	if (ledger->accepted != ledger->ok + ledger->failed + (dead & 1U << node->number ? node->open : 0))
+	if (ledger->accepted !=
+	    ledger->ok + ledger->failed + (dead & 1U << node->number ? node->open : 0))
 		return "the ledger does not balance";
 	return node->interrupts ? NULL : "no completion came by interrupt";
 }
@@ -292,8 +295,9 @@ static const struct {
 	const char *name;
 	const char *(*tell)(void);
 } chapters[] = {
-	{ "creation", nodes_create },	  { "traffic", traffic },	  { "burst", burst },
-	{ "in time", nothing_was_late }, { "link failure", link_failure }, { "peer death", peer_death },
+	{ "creation", nodes_create },	{ "traffic", traffic },
+	{ "burst", burst },		{ "in time", nothing_was_late },
+	{ "link failure", link_failure }, { "peer death", peer_death },
 	{ "shutdown", end },
 };
 

@@ -94,7 +94,8 @@ int node_start(struct node *node, enum op op, uint32_t number, uint32_t offset, 
 }
 
 /* Receives a request's payload into a region, or none of it; or replies with a payload. */
-static void decide(struct node *node, struct lnd_request request, const struct job *job, uint32_t kind)
+static void decide(struct node *node, struct lnd_request request, const struct job *job,
+		   uint32_t kind)
 {
 	int give = job->op == GET && kind == LND_REQUEST_GET;
 	int none = job->op == GET && !give;
@@ -196,7 +197,8 @@ static void op_finalize(void *ctx, const struct lnd_report *report)
 	/* A GET that was sent as a message alone is answered by another message. */
 	if (open->region == NO_SINK || (open->job.op == GET && !report->reply))
 		return;
-	if (report->bytes == open->job.length && payload_arrived(node->number, open->region, &open->job))
+	if (report->bytes == open->job.length &&
+	    payload_arrived(node->number, open->region, &open->job))
 		node->ledger.arrived++;
 	else
 		node->ledger.corrupt++;
@@ -276,8 +278,8 @@ const char *nodes_create(void)
 	if (hw_begin(&sides[0], &sides[1]))
 		return "the hardware could not be connected";
 	for (uint32_t number = 0; number < 2; number++)
-		if (lnd_ni_create(ni_memory[number], sizeof(ni_memory[number]), &configs[number], &ops,
-				  &nodes[number], &nodes[number].ni) != LND_OK)
+		if (lnd_ni_create(ni_memory[number], sizeof(ni_memory[number]), &configs[number],
+				  &ops, &nodes[number], &nodes[number].ni) != LND_OK)
 			return "an NI could not be created";
 	return NULL;
 }
@@ -295,7 +297,8 @@ int node_poll(struct node *node, uint64_t now)
 
 		while ((frame = platform_frame(node->number, lane, &len))) {
 			struct lnd_arrival arrival = { .size = sizeof(arrival) };
-			enum lnd_error error = lnd_frame_in(node->ni, 0, sender, frame, len, now, &arrival);
+			enum lnd_error error =
+				lnd_frame_in(node->ni, 0, sender, frame, len, now, &arrival);
 
 			if (error == LND_E_WAIT)
 				break;

@@ -96,7 +96,8 @@ static uint8_t *place(uint32_t number, uint64_t addr, uint32_t len)
 {
 	uint64_t base = (uintptr_t)windows[number];
 
-	if (addr < base || addr - base > sizeof(windows[0]) || sizeof(windows[0]) - (addr - base) < len)
+	if (addr < base || addr - base > sizeof(windows[0]) ||
+	    sizeof(windows[0]) - (addr - base) < len)
 		return NULL;
 	return (uint8_t *)(uintptr_t)addr;
 }

@@ -78,7 +78,8 @@ static void lnd_host_peers(struct seq_file *file, struct lnd_host_node *node)
 		if (lnd_peer_find(node->ni, lnd_soft_nid(other), &peer) ||
 		    lnd_peer_info_get(node->ni, peer, &info))
 			continue;
-		seq_printf(file, "%llu state %u incarnation %llx transfers %u credits %u in_flight %u ",
+		seq_printf(file,
+			   "%llu state %u incarnation %llx transfers %u credits %u in_flight %u ",
 			   peer.nid, info.state, info.incarnation, info.transfers, info.credits,
 			   info.in_flight);
 		seq_printf(file, "pulls %u pulls_waiting %u\n", info.pulls, info.pulls_waiting);

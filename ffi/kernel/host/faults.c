@@ -54,7 +54,8 @@ MODULE_PARM_DESC(fail_at, "tests: only calls whose names begin with this");
 
 static char lose[8];
 module_param_string(lose, lose, sizeof(lose), 0644);
-MODULE_PARM_DESC(lose, "tests: a seeded defect: free, stop, err of an exit path; mute: of the test");
+MODULE_PARM_DESC(lose,
+		 "tests: a seeded defect: free, stop, err of an exit path; mute: of the test");
 
 static const struct {
 	const char *name;

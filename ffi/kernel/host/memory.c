@@ -32,6 +32,8 @@ long lnd_host_holds(enum lnd_host_held what)
 	return atomic_long_read(&lnd_host_held[what]);
 }
 
+#define BALANCE "%ld bytes, %ld pages, %ld messages, %ld threads, %ld interrupts not given back"
+
 /**
  * lnd_host_balance() - Logs what the module still holds, which must be nothing.
  * @when: the event before.
@@ -45,10 +47,9 @@ void lnd_host_balance(const char *when)
 
 	for (i = 0; i < LND_HOST_HELD; i++)
 		left |= lnd_host_holds(i) != 0;
-	pr_info("%s; %ld bytes, %ld pages, %ld messages, %ld threads, %ld interrupts not given back\n",
-		when, lnd_host_holds(LND_HOST_HELD_BYTES), lnd_host_holds(LND_HOST_HELD_PAGES),
-		lnd_host_holds(LND_HOST_HELD_OPS), lnd_host_holds(LND_HOST_HELD_THREADS),
-		lnd_host_holds(LND_HOST_HELD_IRQS));
+	pr_info("%s; " BALANCE "\n", when, lnd_host_holds(LND_HOST_HELD_BYTES),
+		lnd_host_holds(LND_HOST_HELD_PAGES), lnd_host_holds(LND_HOST_HELD_OPS),
+		lnd_host_holds(LND_HOST_HELD_THREADS), lnd_host_holds(LND_HOST_HELD_IRQS));
 	WARN_ON(left);
 }
 
