@@ -73,7 +73,8 @@ fn numbers_given_before_the_first_handshake_are_not_given_again() {
     let (to, from) = (sender.peer(), receiver.peer());
     receiver.health.peer_incarnation(from, incarnation(OWN));
     let (first, one) = begun(&mut sender, 100); // submitted: waits in the driver for the handshake
-    sender.health.peer_incarnation(to, incarnation(7)); // the handshake; the driver flushes its queue
+                                                // The handshake; the driver flushes its queue.
+    sender.health.peer_incarnation(to, incarnation(7));
     assert_eq!(receiver.health.arrived(from, one), WindowCheck::First);
     assert!(receiver.health.message_received(from, one));
     ended_ok(&mut sender, first);

@@ -38,7 +38,9 @@ fn table(header: &[&str]) -> Vec<Vec<&'static str>> {
 fn registers() {
     macro_rules! offsets {
         ($($field:ident)*) => {
-            BTreeMap::from([$((stringify!($field).to_uppercase(), offset_of!(RegisterBlock, $field))),*])
+            BTreeMap::from([
+                $((stringify!($field).to_uppercase(), offset_of!(RegisterBlock, $field))),*
+            ])
         };
     }
     let coded = offsets!(

@@ -271,7 +271,9 @@ fn returns_are_told_together_and_soon() {
         SEEN.with_borrow_mut(|seen| seen.push(bus.memory(0, 0).unwrap().dones().any()));
         *bus.meanwhile.lock().unwrap() = Some(see);
     }
-    thread_local!(static SEEN: std::cell::RefCell<Vec<bool>> = const { std::cell::RefCell::new(Vec::new()) });
+    thread_local! {
+        static SEEN: std::cell::RefCell<Vec<bool>> = const { std::cell::RefCell::new(Vec::new()) };
+    }
     for (length, seen) in [(1000, [false, false, false]), (65_536, [false, true, true])] {
         let plant = Plant::new(Shape { window: 1 << 18, ..Shape::default() });
         let mut world = plant.world();

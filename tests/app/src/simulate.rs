@@ -118,8 +118,8 @@ impl SimArgs {
                 let choices =
                     [self.routed, self.byzantine, self.wraps, self.pauses, self.connections];
                 if numbers.iter().any(Option::is_some) || choices.iter().any(Option::is_some) {
-                    let options =
-                        "--nodes, --links, --seconds, --routed, --byzantine, --wraps, --pauses and --connections";
+                    let options = "--nodes, --links, --seconds, --routed, --byzantine, --wraps, \
+                                   --pauses and --connections";
                     return Some(format!("the plan names networks: {options} mean nothing to it"));
                 }
                 rails.check_times().err().map(|error| format!("{plan}: {error}"))

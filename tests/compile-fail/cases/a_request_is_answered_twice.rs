@@ -6,7 +6,12 @@ use lnd_core::message::NakReason;
 use lnd_core::ports::Ports;
 use lnd_core::time::Instant;
 
-fn twice<P: Ports>(driver: &mut Driver<'_, P>, now: Instant, rx_request: RxRequest<'_>, it: &Receive<'_>) {
+fn twice<P: Ports>(
+    driver: &mut Driver<'_, P>,
+    now: Instant,
+    rx_request: RxRequest<'_>,
+    it: &Receive<'_>,
+) {
     let _ = driver.recv(now, rx_request, it);
     driver.nak(now, rx_request, NakReason::NoMatch);
 }

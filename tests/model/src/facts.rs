@@ -76,7 +76,8 @@ cases! {
     LATE_DECISION late_decision "The upper layer's decision came too late"
     REFUSED refused "A request was refused and its sender told"
     DEADLINE deadline "The clock ended a transfer"
-    DRAIN_BOUND drain_bound "What was asked back did not come in time, and the link was failed for it"
+    DRAIN_BOUND drain_bound
+        "What was asked back did not come in time, and the link was failed for it"
     WAITED waited "A request waited in the channel because no slot was free"
     USED_AGAIN used_again "A slot was used a second time"
     QUIESCENT quiescent "The node ended its life in order"

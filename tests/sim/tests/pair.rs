@@ -137,11 +137,10 @@ fn there_and_back<'m>(fabric: &'m Fabric<'m>, a: &mut Station<'m>, b: &mut Stati
 
     let get = Get { to: nid_of(1), target, memory: span(BACK, size), user: 0 };
     a.node.lnet.get(get).unwrap();
-    run_until(
-        a,
-        b,
-        |e| matches!(e, Event::Reply { length, status, .. } if *length == size && status.errno == 0),
-    );
+    run_until(a, b, |e| match e {
+        Event::Reply { length, status, .. } => *length == size && status.errno == 0,
+        _ => false,
+    });
     wa.read(BACK, &mut got).unwrap();
     assert!(got == data, "GET of {size}");
 }

@@ -132,7 +132,8 @@ impl Bench {
         }
         let ratios = [(before + middle) / 2.0 / put, (middle + after) / 2.0 / get];
         crate::say!(
-            "{which}: cp {before:.2} {middle:.2} {after:.2}, put {put:.2} ({:.2}), get {get:.2} ({:.2})",
+            "{which}: cp {before:.2} {middle:.2} {after:.2}, put {put:.2} ({:.2}), \
+             get {get:.2} ({:.2})",
             ratios[0],
             ratios[1]
         );

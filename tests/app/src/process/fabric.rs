@@ -54,8 +54,14 @@ pub fn show(file: &Path) -> Result<(), Broken> {
             shape.window >> 20
         );
         crate::say!(
-            "node table {:#x}, leases {:#x}, links {:#x}, mailboxes {:#x}, windows {:#x}, end {:#x}",
-            at.nodes, at.leases, at.links, at.boxes, at.windows, at.end
+            "node table {:#x}, leases {:#x}, links {:#x}, mailboxes {:#x}, windows {:#x}, \
+             end {:#x}",
+            at.nodes,
+            at.leases,
+            at.links,
+            at.boxes,
+            at.windows,
+            at.end
         );
         (0..shape.nodes).for_each(|node| show_node(fabric, node));
         Ok(())

@@ -90,7 +90,8 @@ impl Setup {
         let (shape, path) = (fabric.shape(), self.fabric.display());
         if shape.links != LINKS || shape.descriptors < DESCRIPTORS {
             return Err(format!(
-                "{path}: has {} links of {} descriptors; a process needs {LINKS} links of {DESCRIPTORS}",
+                "{path}: has {} links of {} descriptors; \
+                 a process needs {LINKS} links of {DESCRIPTORS}",
                 shape.links, shape.descriptors
             )
             .into());

@@ -174,7 +174,10 @@ impl<'m> World<'m> {
     fn tell(&mut self, n: usize, good: bool) {
         let now = at(self.seconds);
         let since = self.held[n].1;
-        let newer = |it: &(Option<Held>, u64), of: u32| matches!(&it.0, Some(Held::Connect(other)) if other.peer_ni.raw() == of);
+        let newer = |it: &(Option<Held>, u64), of: u32| match &it.0 {
+            Some(Held::Connect(other)) => other.peer_ni.raw() == of,
+            _ => false,
+        };
         match self.held[n].0.take() {
             Some(Held::Ping(ping)) => {
                 let class = if good { Class::Ok } else { Class::NetworkTimeout };

@@ -157,8 +157,8 @@ impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} messages, {} resends ({} ended OK, {} failed), {} failed, {} late, {} second copies; \
-             pings {} sent {} answered; {} response timeouts",
+            "{} messages, {} resends ({} ended OK, {} failed), {} failed, {} late, \
+             {} second copies; pings {} sent {} answered; {} response timeouts",
             self.messages,
             self.resends,
             self.resent_ok,

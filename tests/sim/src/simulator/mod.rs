@@ -2,14 +2,14 @@
 //! The simulator: hosts in virtual time, one thread, one seed.
 //!
 //! ```text
-//!   world/: Links       rails/: Rails          layers: what a host consists of, its oracles, its plan
+//!   world/: Links       rails/: Rails         layers: what a host consists of, its oracles, plan
 //!         └──────┬────────────┘
 //!                │ Layer, Running, FaultPlan
 //!   world.rs   clock and queue: one event after another, the rules checked after each
-//!   turns.rs   engines, interrupts, ends of messages, users       device.rs   one engine
-//!   faults.rs  hosts start, go down, restart; links fail          phases.rs   requests, rest, report
+//!   turns.rs   engines, interrupts, ends of messages, users   device.rs   one engine
+//!   faults.rs  hosts start, go down, restart; links fail      phases.rs   requests, rest, report
 //!   network.rs mailboxes between hosts, and what the adversary does to frames (injected_fault.rs)
-//!   plan.rs    what all plans have in common                      shrink.rs   the smallest one that fails
+//!   plan.rs    what all plans have in common                  shrink.rs   the smallest that fails
 //! ```
 //!
 //! The same seed and the same plan give the same run.

@@ -228,7 +228,10 @@ fn files_belong_to_who_opened_them() {
         let later = raw.world.now.after(Span::from_millis(10));
         raw.world.run_until(later, |_| false);
         let node = raw.world.at(from);
-        let sent = |event: &Event| matches!(event, Event::SendDone { end: SendEnd::Finalized(s), .. } if s.errno == 0);
+        let sent = |event: &Event| match event {
+            Event::SendDone { end: SendEnd::Finalized(status), .. } => status.errno == 0,
+            _ => false,
+        };
         let ok = node.others.iter().any(sent);
         node.others.clear();
         ok
