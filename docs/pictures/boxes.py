@@ -54,14 +54,20 @@ class Boxes:
             self.parts += text(x + w / 2, first + i * LINE, one, kind)
 
     def arrow(self, kind, column, row, column2, row2, words):
-        x, y, x2, y2 = (MARGIN + column * CELL, MARGIN + row * ROW, MARGIN + column2 * CELL, MARGIN + row2 * ROW)
+        x, y, x2, y2 = (
+            MARGIN + column * CELL, MARGIN + row * ROW, MARGIN + column2 * CELL,
+            MARGIN + row2 * ROW,
+        )
         if y == y2:
             self.parts += arrow(x, x2, y, kind)
             self.parts += text((x + x2) / 2, y - 8, words, f"over word-{kind}") if words else []
             return
         way = 1 if y2 > y else -1
         self.parts.append(line(x, y, x2, y2 - way * 8, kind))
-        self.parts.append(f'<path class="tip-{kind}" style="stroke:none" d="M{num(x2)} {num(y2)}l-5 {-way * 10}h10Z"/>')
+        self.parts.append(
+            f'<path class="tip-{kind}" style="stroke:none" '
+            f'd="M{num(x2)} {num(y2)}l-5 {-way * 10}h10Z"/>'
+        )
         self.parts += text(x + 8, (y + y2) / 2 + 4, words, "over left") if words else []
 
     def draw(self):

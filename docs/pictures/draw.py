@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-"""Draws the book's pictures: NAME.svg of each NAME.seq (a sequence) and NAME.boxes (boxes on a grid).
+"""Draws the book's pictures: NAME.svg of NAME.seq (a sequence) or NAME.boxes (boxes on a grid).
 
     docs/pictures/draw.py               fails if a picture is out of date
     docs/pictures/draw.py --write       draws what is out of date
     docs/pictures/draw.py --show light|dark FILE   one picture in one scheme, to look at
     docs/pictures/draw.py --self-test   shows that stale pictures, overlaps and mistakes are found
 
-README.md beside this file has the language of both. A picture has its own background and follows the
-reader's colour scheme. Labels that would overlap are an error, by a width that is estimated generously.
+README.md beside this file has the language of both. A picture has its own background and follows
+the reader's colour scheme. Labels that would overlap are an error, by a width that is estimated
+generously.
 """
 
 import html
@@ -29,7 +30,9 @@ def picture(source, kind, scheme=""):
     """The SVG of an input."""
     it = (Sequence if kind == ".seq" else Boxes)(source)
     parts, wide, high = it.draw()
-    title, about = (html.escape(words.replace("`", ""), quote=False) for words in (it.title, it.about))
+    title, about = (
+        html.escape(words.replace("`", ""), quote=False) for words in (it.title, it.about)
+    )
     return "\n".join([
         "<!-- SPDX-License-Identifier: MIT OR GPL-2.0-only -->",
         "<!-- Drawn by docs/pictures/draw.py; change the input beside it. -->",
@@ -50,7 +53,7 @@ def inputs(folder):
 
 
 def stale(folder):
-    """Each picture that is not what its input says, and what it should be; None: it has no input."""
+    """Each picture that is not what its input says, and what it should be; None: has no input."""
     for path in inputs(folder):
         try:
             drawn = picture(path.read_text(encoding="utf-8"), path.suffix)
@@ -80,8 +83,10 @@ def self_test():
         (folder / "x.seq").write_text(good, encoding="utf-8")
         (folder / "y.svg").write_text(drawn, encoding="utf-8")
         assert [(path.name, what) for path, what in stale(folder)] == [("y.svg", None)]
-    for old, new in [("three", "three " * 20), ("state a: two", "state c: two"), ("begin a lent", ""), ("->", "<-"),
-                     ("about: A.", "")]:
+    for old, new in [
+        ("three", "three " * 20), ("state a: two", "state c: two"), ("begin a lent", ""),
+        ("->", "<-"), ("about: A.", ""),
+    ]:
         assert old in good
         try:
             picture(good.replace(old, new), ".seq")
@@ -106,7 +111,8 @@ def main(arguments):
         if arguments == ["--write"] and drawn is not None:
             out.write_text(drawn, encoding="utf-8")
         else:
-            print(f"docs/pictures/{out.name} " + ("has no input" if drawn is None else "is out of date"))
+            what = "has no input" if drawn is None else "is out of date"
+            print(f"docs/pictures/{out.name} {what}")
     if wrong and arguments != ["--write"]:
         sys.exit("docs/pictures/draw.py --write")
     print(f"{len(inputs(HERE))} pictures")

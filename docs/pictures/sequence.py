@@ -8,7 +8,10 @@ from svg import LINE, MARGIN, PAD, SANS, Mistake, arrow, line, num, rect, statem
 HEAD, ROW, GAP, APART, LANE = 44, 35, 124, 42, 58
 ARROWS = {"->": "call", "-->": "back", "=>": "frame", "=x": "frame", "~>": "data"}
 BARS = {"lent": "memory lent to the driver", "closed": "gate closed"}
-LEGEND = {"call": "call", "back": "completion, report", "frame": "short message", "data": "payload moved by DMA"}
+LEGEND = {
+    "call": "call", "back": "completion, report", "frame": "short message",
+    "data": "payload moved by DMA",
+}
 ARROW = re.compile(r"(\w+) (->|-->|=>|=x|~>) (\w+): (.+)")
 AT = re.compile(r"(state|note|stop) (\w+)(?: (\w+))?: (.+)")
 BAR = re.compile(r"(begin|end) (\w+) (lent|closed)")
@@ -94,7 +97,8 @@ class Sequence:
 
     def apart(self, left, right):
         """Whether a group ends or begins between two neighbours."""
-        return any(last == left for _, last, _ in self.groups) or any(first == right for first, _, _ in self.groups)
+        ends = any(last == left for _, last, _ in self.groups)
+        return ends or any(first == right for first, _, _ in self.groups)
 
     def x(self, name):
         return self.lanes[name][0]
