@@ -15,7 +15,8 @@ cd "$(dirname "$0")/rust"
 
 export RUSTC_BOOTSTRAP=1
 export RUSTFLAGS="-C relocation-model=static -C relro-level=off
-    -C force-frame-pointers=yes -C force-unwind-tables=no -C jump-tables=no -C symbol-mangling-version=v0
+    -C force-frame-pointers=yes -C force-unwind-tables=no -C jump-tables=no
+    -C symbol-mangling-version=v0
     -Z function-return=thunk-extern -Z retpoline-external-thunk -Z indirect-branch-cs-prefix
     -C target-feature=+harden-sls-ijmp,+harden-sls-ret ${LND_RUSTFLAGS-}"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/../../../target}/kernel-lib"

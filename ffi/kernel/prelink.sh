@@ -34,7 +34,8 @@ done
 # A jump through a thunk takes 57 bytes of a module's file: the jump, its relocation, and an entry
 # in the list of sites with another relocation; a call of memcpy takes 29. So the library has one
 # jump to each of the kernel's functions, and its own functions use that.
-nm -u "$work"/members/*.o | awk '$2 ~ /^(__x86_|mem)/ { print $2, "lnd_to_" $2 }' | sort -u >"$work/imports"
+nm -u "$work"/members/*.o | awk '$2 ~ /^(__x86_|mem)/ { print $2, "lnd_to_" $2 }' |
+    sort -u >"$work/imports"
 for member in "$work"/members/*.o; do
     objcopy --redefine-syms="$work/imports" "$member"
 done
@@ -71,8 +72,8 @@ ar rcs "$work/all.a" "$work"/members/*.o
 ld -m elf_x86_64 -r --gc-sections $(sed 's/^/-u /' "$work/exported") \
     -T "$work/merge.lds" -o "$work/all.o" "$work/all.a"
 # The C sources return by the same jump (whole.sh).
-objcopy --strip-debug --keep-global-symbols="$work/exported" --keep-global-symbol=lnd_to___x86_return_thunk \
-    "$work/all.o" "$work/out.o"
+objcopy --strip-debug --keep-global-symbols="$work/exported" \
+    --keep-global-symbol=lnd_to___x86_return_thunk "$work/all.o" "$work/out.o"
 
 sh "$here/check-object.sh" "$work/out.o"
 mv "$work/out.o" "$object"

@@ -12,10 +12,11 @@ import hunks
 ROOT = hunks.ROOT
 WRITTEN = ".written"  # {path: digest} of what was copied
 MOVE = """A defect of logic sits in the patch list, not in the source (tests/defects/README.md):
-    tests/defects/tree           makes a copy of the tree, in target/defects-tree, with these calls in it
+    tests/defects/tree           copies the tree to target/defects-tree, with these calls in it
     then take the calls out of the sources named above, so that they read as if there were no defect
     tests/defects/tree --write   writes the difference into tests/defects/patches
-A fence that a defect takes away is `fenced("name", …)`, a weakened ordering is `ordered("name", …)`."""
+A fence that a defect takes away is `fenced("name", …)`,
+a weakened ordering is `ordered("name", …)`."""
 
 
 def tracked():
@@ -83,7 +84,9 @@ def make(folder, force=False):
         wrong += bad
     if wrong:
         sys.exit("\n".join(wrong))
-    have = {p: (folder / p).read_bytes() for p in set(wanted) | set(written) if (folder / p).is_file()}
+    have = {
+        p: (folder / p).read_bytes() for p in set(wanted) | set(written) if (folder / p).is_file()
+    }
     changed = [p for p, data in have.items()
                if p in written and digest(data) != written[p] and data != wanted.get(p)]
     if changed and not force:
@@ -111,7 +114,9 @@ def write(folder):
             if path != hunks.HOME and copy.exists():
                 found[path] = hunks.derive(path, text, copy.read_text(encoding="utf-8"))
     except ValueError as error:
-        sys.exit(f"{error}\nIf the source was changed after the copy was made: make the copy anew first.")
+        sys.exit(
+            f"{error}\nIf the source was changed after the copy was made: make the copy anew first."
+        )
     hunks.write(found)
     make(folder, force=True)
     print(f"{sum(map(len, found.values()))} hunks in {sum(map(bool, found.values()))} sources")
@@ -121,8 +126,11 @@ def self_test():
     """Every kind of fault is found, and what was changed in a copy comes back as it was."""
     path = "lnd-core/src/tx/a.rs"
     clean = "fn a(b: u32) -> bool {\n    b > 1\n}\n\nfn c(b: u32) {\n    send(b);\n}\n"
-    text = (f"# x\n\n== {path}\n\n@@ one\n-    b > 1\n+    b > 1 || seeded(\"one\")\n"
-            "\n@@ two\n fn c(b: u32) {\n+    if seeded(\"two\") {\n+        return;\n+    }\n     send(b);\n")
+    text = (
+        f"# x\n\n== {path}\n\n@@ one\n-    b > 1\n+    b > 1 || seeded(\"one\")\n"
+        "\n@@ two\n fn c(b: u32) {\n+    if seeded(\"two\") {\n+        return;\n+    }\n"
+        "     send(b);\n"
+    )
     its = hunks.parse("x", text)
     broken, wrong = hunks.apply(path, clean, its)
     assert not wrong and broken.endswith(f"{hunks.import_of(path)}\n"), (broken, wrong)
@@ -140,8 +148,10 @@ def self_test():
         assert words in found, (words, found)
     assert "     2      b > 2" in problems({path: clean.replace("b > 1", "b > 2")}, {path: its})[0]
     assert "same lines" in problems({path: clean}, {path: [*its, its[0]]})[0]
-    for bad in (text.replace("@@ one", "@@ other"), text.replace("@@ one", "@@"), text.replace("== ", "= "),
-                text.replace("-    b", "?    b")):
+    for bad in (
+        text.replace("@@ one", "@@ other"), text.replace("@@ one", "@@"), text.replace("== ", "= "),
+        text.replace("-    b", "?    b"),
+    ):
         try:
             hunks.parse("x", bad)
         except ValueError:

@@ -9,8 +9,9 @@ A file of `patches/` has the changes of the sources of one folder:
     -        let room = peer.pulls < self.config.pulls;
     +        let room = peer.pulls < self.config.pulls || seeded("pulls-without-bound");
 
-The lines with `-` and those that begin with a space stand in the source, once; those with `+` take the
-place of those with `-`. What is behind `@@` are the names that the lines with `+` use, in that order.
+The lines with `-` and those that begin with a space stand in the source, once; those with `+` take
+the place of those with `-`. What is behind `@@` are the names that the lines with `+` use, in that
+order.
 """
 
 import difflib
@@ -138,12 +139,16 @@ def apply(path, text, hunks):
             continue
         how = f"fits {len(there)} places in" if there else "fits no place any more in"
         mend = "Give it more lines around" if there else "Write what stands there now into"
-        wrong.append(f"{hunk.place}: a hunk {how} {path}. {mend} the hunk:\n{hunk}\n"
-                     + ("" if there else f"Nearest to it, {path} has now:\n{nearest(lines, hunk.old)}\n"))
+        wrong.append(
+            f"{hunk.place}: a hunk {how} {path}. {mend} the hunk:\n{hunk}\n"
+            + ("" if there else f"Nearest to it, {path} has now:\n{nearest(lines, hunk.old)}\n")
+        )
     found.sort(key=lambda it: it[0])
     for (at, hunk), (after, other) in zip(found, found[1:]):
         if at + hunk.taken > after:
-            wrong.append(f"{hunk.place} and {other.place}: they change the same lines; make them one hunk\n")
+            wrong.append(
+                f"{hunk.place} and {other.place}: they change the same lines; make them one hunk\n"
+            )
     for at, hunk in reversed(found):
         lines[at:at + hunk.taken] = hunk.new
     return "\n".join([*lines, import_of(path), ""]), wrong

@@ -18,9 +18,13 @@ C_FLAGS = [*CORTEX_M, "-std=gnu11", "-Os", "-g0", "-Wall", "-Wextra", "-Werror",
 CLOCK = ["-icount", "shift=3,sleep=off", "-nographic", "-monitor", "none"]
 SEMIHOSTING = ["-serial", "none", "-semihosting-config", "enable=on,target=native"]
 QEMU = {
-    "riscv": ["qemu-system-riscv32", "-M", "virt", "-smp", "2", "-m", "16M", "-bios", "none",
-              "-serial", "stdio"],
-    "aarch64": ["qemu-system-aarch64", "-M", "xlnx-zcu102", "-smp", "1", "-m", "128M", *SEMIHOSTING],
+    "riscv": [
+        "qemu-system-riscv32", "-M", "virt", "-smp", "2", "-m", "16M", "-bios", "none", "-serial",
+        "stdio",
+    ],
+    "aarch64": [
+        "qemu-system-aarch64", "-M", "xlnx-zcu102", "-smp", "1", "-m", "128M", *SEMIHOSTING,
+    ],
     "cortex-m": ["qemu-system-arm", "-M", "mps2-an386", *SEMIHOSTING],
 }
 TARGETS = {
@@ -50,7 +54,9 @@ bare = load("bare", ROOT / "tests/bare/check")
 
 
 def must(*command, cwd=None, env=None):
-    done = subprocess.run([str(c) for c in command], text=True, capture_output=True, cwd=cwd, env=env)
+    done = subprocess.run(
+        [str(c) for c in command], text=True, capture_output=True, cwd=cwd, env=env
+    )
     if done.returncode:
         raise Broken(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -65,7 +71,10 @@ def cargo(root, into, target, package, features=()):
     command = ["cargo", "build", "--quiet", "--release", "--package", package,
                "--target", target, "--target-dir", into]
     # From its own folder, whose .cargo/config.toml makes images reproducible.
-    must(*command, *(["--features", ",".join(features)] if features else []), cwd=root / "ffi/firmware")
+    must(
+        *command, *(["--features", ",".join(features)] if features else []),
+        cwd=root / "ffi/firmware",
+    )
     return into / target / "release"
 
 

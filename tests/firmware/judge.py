@@ -9,7 +9,9 @@ import images
 CHAPTERS = {
     "riscv": ["traffic", "burst", "link failure", "stopped halfway", "peer death", "shutdown"],
     "aarch64": ["traffic", "burst", "link failure", "stopped halfway", "peer death", "shutdown"],
-    "cortex-m": ["creation", "traffic", "burst", "in time", "link failure", "peer death", "shutdown"],
+    "cortex-m": [
+        "creation", "traffic", "burst", "in time", "link failure", "peer death", "shutdown",
+    ],
 }
 # 16 sizes as PUT and GET both ways, a burst, and what follows the failures.
 ARRIVALS = 2 * 2 * 16 + 4 * 6 + 4
@@ -94,7 +96,8 @@ def of_trace(output):
         for name, expected in (("Accepted", accepted),
                                ("Finalized", ledger["ok"] + ledger["failed"])):
             if count.get((node, name)) != expected:
-                yield f"node {node}: {expected} {name} in the ledger, {count.get((node, name))} traced"
+                yield (f"node {node}: {expected} {name} in the ledger, "
+                       f"{count.get((node, name))} traced")
         for name in ("Step", "Posted", "Sent", "Received", "Peer", "Link", "Invalidated"):
             if not count.get((node, name)):
                 yield f"node {node}: no {name} was traced"
@@ -104,7 +107,7 @@ def of_trace(output):
 
 
 def of_symbols(image, elf):
-    """What is in an image that may not be: panics, an allocator, floats, wide atomics, recursion."""
+    """What is in an image and may not be: panics, an allocator, floats, wide atomics, recursion."""
     bare = images.bare
     defined, undefined = bare.symbols(elf, "--demangle")
     for what, pattern in bare.FORBIDDEN:

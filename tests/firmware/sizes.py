@@ -19,7 +19,10 @@ ROWS = [(THUMB, "small", False), (THUMB, "small", True), (THUMB, "medium", False
 SECTION = re.compile(r"^(\.\S+)\s+(\d+)\s+\d+$", re.M)
 FLASHED = (".text", ".rodata", ".data", ".ARM.exidx")
 HEAD = re.compile(r"^[0-9a-f]+ <(.+)>:$")
-BRANCH = re.compile(r"\t(?:bl|b|b\.w|bl\.w|blx|cbz|cbnz|jalr|jal|jr|j|call|tail|beqz|bnez|beq|bne)(?:\.\w)?\t.*<([^>+]+)>")
+BRANCH = re.compile(
+    r"\t(?:bl|b|b\.w|bl\.w|blx|cbz|cbnz|jalr|jal|jr|j|call|tail|beqz|bnez|beq|bne)(?:\.\w)?"
+    r"\t.*<([^>+]+)>"
+)
 # Bytes that an instruction takes from the stack.
 PUSH = re.compile(r"\t(?:push|stmdb\s+sp!,)(?:\.w)?\s*\{([^}]*)\}")
 STORE = re.compile(r"\tstr(?:d|\.w)?\t.*\[sp, #-(0x[0-9a-f]+|\d+)\]!")
@@ -184,7 +187,8 @@ def compare(now):
     """What is wrong with the sizes, one line each."""
     small = now["thumbv7em small"]
     if small[0] > FLASH or small[1] > RAM:
-        yield f"Cortex-M, small: {small[0]} bytes of flash, {small[1]} of RAM; {FLASH} and {RAM} are allowed"
+        yield (f"Cortex-M, small: {small[0]} bytes of flash, {small[1]} of RAM; "
+               f"{FLASH} and {RAM} are allowed")
     table = committed()
     text = (images.ROOT / "docs/firmware.md").read_text()
     for name, figures in table.items():
@@ -194,7 +198,9 @@ def compare(now):
         yield f"the table has {sorted(table)}, measured were {sorted(now)}"
         return
     for name, figures in now.items():
-        for what, old, new in zip(("flash", "RAM", "thread", "interrupt", "create"), table[name], figures):
+        for what, old, new in zip(
+            ("flash", "RAM", "thread", "interrupt", "create"), table[name], figures
+        ):
             # The stack goes by the compiler's inlining: more leeway there.
             allowed = TOLERANCE if what in ("flash", "RAM") else 0.25
             if abs(new - old) > allowed * old:

@@ -24,7 +24,8 @@ debug_source() {
     mkdir -p "$work/source"
     (
         cd "$work/source"
-        apt-get download -qq linux-source-6.1 || { apt-get update -qq && apt-get download -qq linux-source-6.1; }
+        apt-get download -qq linux-source-6.1 ||
+            { apt-get update -qq && apt-get download -qq linux-source-6.1; }
         dpkg-deb --fsys-tarfile linux-source-6.1_*.deb | tar -xO ./usr/src/linux-source-6.1.tar.xz |
             tar -xJ --strip-components=1
         rm -f linux-source-6.1_*.deb
@@ -49,7 +50,10 @@ debug_kernel() {
     fi
     rm -f "$out/.done"
     make -s -C "$work/source" O="$out" tinyconfig >/dev/null
-    (cd "$out" && "$work/source/scripts/kconfig/merge_config.sh" -m -O . .config "${fragments[@]}") >/dev/null
+    (
+        cd "$out" &&
+            "$work/source/scripts/kconfig/merge_config.sh" -m -O . .config "${fragments[@]}"
+    ) >/dev/null
     make -s -C "$out" olddefconfig >"$work/logs/$name" 2>&1
     # What depends on something that is off is dropped without a word, and what something else
     # selects is on.
@@ -177,7 +181,8 @@ injected_on_fabric() {
     fabric_start 4 2 16
     on_fabric 0 2
     VM_CPUS=1 VM_MEMORY=768 VM_APPEND=$patient \
-        vm_start "$1-inject_pci" "$work/$1/arch/x86/boot/bzImage" "$work/inject_pci" "${on_fabric[@]}"
+        vm_start "$1-inject_pci" "$work/$1/arch/x86/boot/bzImage" "$work/inject_pci" \
+            "${on_fabric[@]}"
     ended "$1" inject_pci "$vm_pid"
     note "$1: failures: $(sed -n 's/.*INJECT //p' "$work/logs/$1-inject_pci" | tr -d '\r')"
 }
@@ -240,7 +245,8 @@ judge_of_reports() {
     mkdir -p "$fake"
     printf '#!/bin/sh\ncat %q\n' "$fake/log" >"$fake/dmesg"
     chmod +x "$fake/dmesg"
-    report=$(printf '<3>[ 1.0] %s\n' 'BUG: KCSAN: data-race in core_a / core_b' 'write by task 1 on cpu 0:' ' core_a+0x1/0x2')
+    report=$(printf '<3>[ 1.0] %s\n' 'BUG: KCSAN: data-race in core_a / core_b' \
+        'write by task 1 on cpu 0:' ' core_a+0x1/0x2')
     printf '%s\n' "$bar" "$report" "$bar" >"$fake/log"
     grep -q '^ELSEWHERE: .*core_a' <(PATH=$fake:$PATH sh "$bench/complaints") ||
         fail "a report about the kernel itself is not said, or is judged"
@@ -249,7 +255,8 @@ judge_of_reports() {
         ! PATH=$fake:$PATH sh "$bench/complaints" >/dev/null || fail "a report is not judged: $seed"
     done
     printf '%s\n' "$bar" "$report" >"$fake/log"
-    ! PATH=$fake:$PATH sh "$bench/complaints" >/dev/null || fail "a report without an end is not judged"
+    ! PATH=$fake:$PATH sh "$bench/complaints" >/dev/null ||
+        fail "a report without an end is not judged"
 }
 
 # elsewhere KERNEL: how many reports about the kernel itself its machines have shown, and in which
@@ -257,7 +264,8 @@ judge_of_reports() {
 elsewhere() {
     local found machine
     found=$(for machine in "${machines[@]}"; do
-        [[ $machine != "$1"-* ]] || sed -n 's/^ELSEWHERE: .*BUG: KCSAN: //p' "$work/logs/${machine% *}"
+        [[ $machine != "$1"-* ]] ||
+            sed -n 's/^ELSEWHERE: .*BUG: KCSAN: //p' "$work/logs/${machine% *}"
     done | tr -d '\r' | sort | uniq -c | sort -nr | awk '{ $1 = $1 "x"; print }')
     note "$1: reports about the kernel itself, which are not judged: ${found:-none}"
 }

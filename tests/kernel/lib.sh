@@ -86,7 +86,8 @@ kernel_modules() {
 
 # build_library OUT [CARGO ARGUMENTS]: the Rust archive for the kernel.
 build_library() {
-    CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$target} ffi/kernel/build-lib.sh "$@" >"$work/logs/library" 2>&1 || {
+    CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$target} \
+        ffi/kernel/build-lib.sh "$@" >"$work/logs/library" 2>&1 || {
         cat "$work/logs/library"
         fail "the kernel's library does not build"
     }
@@ -110,7 +111,8 @@ build_module() {
     mkdir -p "$work/module/kernel"
     copy_sources "$work/module/kernel"
     cp -r ffi/include "$work/module/include"
-    make -s -C "$work/module/kernel" KDIR="$headers" LND_LIB="$library" "${@:3}" >"$work/logs/make" 2>&1 || {
+    make -s -C "$work/module/kernel" KDIR="$headers" LND_LIB="$library" "${@:3}" \
+        >"$work/logs/make" 2>&1 || {
         cat "$work/logs/make"
         fail "the module does not build"
     }
@@ -121,7 +123,8 @@ build_module() {
 # dkms_build FOLDER: the module of ffi/FOLDER by DKMS, in folders of its own, as a package lays the
 # sources out.
 dkms_build() {
-    local tree=$work/dkms/tree from=$work/dkms/source conf=ffi/$1/dkms.conf name version module at
+    local tree=$work/dkms/tree from=$work/dkms/source conf=ffi/$1/dkms.conf
+    local name version module at built
     need_apt dkms
     name=$(sed -n 's/^PACKAGE_NAME="\(.*\)"/\1/p' "$conf")
     version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$conf")
@@ -142,13 +145,14 @@ dkms_build() {
         export mok_signing_key=$work/dkms/key mok_certificate=$work/dkms/certificate
         export PATH=/usr/sbin:/usr/bin:/sbin:/bin
         dkms add --dkmstree "$tree" --sourcetree "$from" -m "$name" -v "$version" &&
-            dkms build --dkmstree "$tree" --sourcetree "$from" -m "$name" -v "$version" -k "$kernel" \
-                --kernelsourcedir "$headers"
+            dkms build --dkmstree "$tree" --sourcetree "$from" -m "$name" -v "$version" \
+                -k "$kernel" --kernelsourcedir "$headers"
     ) >"$work/logs/dkms" 2>&1 || {
         cat "$work/logs/dkms" "$tree/$name"/*/build/make.log 2>/dev/null || true
         fail "DKMS does not build the module"
     }
-    [[ $(modinfo -F vermagic "$tree/$name/$version/$kernel/$(uname -m)/module/$module.ko") == "$kernel "* ]] ||
+    built=$tree/$name/$version/$kernel/$(uname -m)/module/$module.ko
+    [[ $(modinfo -F vermagic "$built") == "$kernel "* ]] ||
         fail "DKMS has built no module for $kernel"
     note "DKMS builds it without Rust"
 }
@@ -156,8 +160,8 @@ dkms_build() {
 # build_host: the node in a process.
 build_host() {
     (cd ffi/kernel/rust && CARGO_TARGET_DIR=$target/kernel-host cargo build --release)
-    gcc -O2 -Wall -Wextra -Werror -Iffi/include -Iffi/kernel/client -o "$work/host" "$bench/host.c" \
-        "$bench/upper.c" "$target/kernel-host/release/liblnd_kernel.a"
+    gcc -O2 -Wall -Wextra -Werror -Iffi/include -Iffi/kernel/client -o "$work/host" \
+        "$bench/host.c" "$bench/upper.c" "$target/kernel-host/release/liblnd_kernel.a"
 }
 
 # find_checkpatch: prints where the kernel's style checker is; taken out of linux-source, and kept.
@@ -168,9 +172,11 @@ find_checkpatch() {
         (
             cd "$kept"
             apt-get download -qq linux-source-6.1 >/dev/null 2>&1
-            dpkg-deb --fsys-tarfile linux-source-6.1_*.deb | tar -xO ./usr/src/linux-source-6.1.tar.xz |
+            dpkg-deb --fsys-tarfile linux-source-6.1_*.deb |
+                tar -xO ./usr/src/linux-source-6.1.tar.xz |
                 tar -xJ --strip-components=1 --wildcards 'linux-source-6.1/scripts/checkpatch.pl' \
-                    'linux-source-6.1/scripts/spelling.txt' 'linux-source-6.1/scripts/const_structs.checkpatch'
+                    'linux-source-6.1/scripts/spelling.txt' \
+                    'linux-source-6.1/scripts/const_structs.checkpatch'
             rm -f linux-source-6.1_*.deb
         ) || return 1
     fi

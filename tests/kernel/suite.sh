@@ -7,7 +7,8 @@
 # quiet LOG: what compiler and checkers have said is nothing. Debian's headers come without the
 # kernel's own type information; to objtool an instrumented library's panic handler comes back.
 quiet() {
-    sed -i -e '/Skipping BTF generation/d' -e '/rust_begin_unwind.*: unreachable instruction$/d' "$1"
+    sed -i -e '/Skipping BTF generation/d' \
+        -e '/rust_begin_unwind.*: unreachable instruction$/d' "$1"
     [ ! -s "$1" ] || fail "warnings: $(cat "$1")"
 }
 
@@ -32,8 +33,8 @@ suite_modules() {
 # own_lnd HEADERS LIBRARY [MAKE FLAGS]: the project's own LND, built for the contract; sets module.
 own_lnd() {
     rm -rf "$work/own-build"
-    module=$(LND_LIB=$2 MAKEFLAGS="${*:3}" ffi/lnet/conformance "$1" "$work/lnet/stub/Module.symvers" \
-        "$work/own-build" 2>"$work/logs/make-own") || {
+    module=$(LND_LIB=$2 MAKEFLAGS="${*:3}" ffi/lnet/conformance "$1" \
+        "$work/lnet/stub/Module.symvers" "$work/own-build" 2>"$work/logs/make-own") || {
         cat "$work/logs/make-own"
         fail "ffi/lnet does not build"
     }
@@ -44,18 +45,21 @@ own_lnd() {
 conforms() {
     local lnd
     lnd=$(basename "$3" .ko)
-    initrd "$work/$2.initrd" "$bench/guest/conformance.sh" "$work/lnet/stub/lnet_stub.ko" "$3" "$work/seeds"
+    initrd "$work/$2.initrd" "$bench/guest/conformance.sh" "$work/lnet/stub/lnet_stub.ko" "$3" \
+        "$work/seeds"
     VM_APPEND="lnd=$lnd $4" vm "$2" "$1" "$work/$2.initrd"
     passed "$2"
-    note "$(sed -n 's/.*\] \('"$lnd"': SUMMARY.*\|SEEDS.*\)/\1/p' "$work/logs/$2" | tr -d '\r' | paste -sd ';')"
+    note "$(sed -n 's/.*\] \('"$lnd"': SUMMARY.*\|SEEDS.*\)/\1/p' "$work/logs/$2" |
+        tr -d '\r' | paste -sd ';')"
 }
 
 # reference_conforms KERNEL [WORDS]: the reference LND; each of its seeds is caught.
 reference_conforms() {
+    local caught
     conforms "$1" reference "$work/lnet/reference/lnd_reference.ko" \
         "seeds=yes interfaces=ref1,ref2 bad=none ${2-}"
-    [ "$(wc -l <"$work/seeds")" = "$(sed -n 's/.*SEEDS \([0-9]*\) caught.*/\1/p' "$work/logs/reference")" ] ||
-        fail "not every seed was run"
+    caught=$(sed -n 's/.*SEEDS \([0-9]*\) caught.*/\1/p' "$work/logs/reference")
+    [ "$(wc -l <"$work/seeds")" = "$caught" ] || fail "not every seed was run"
 }
 
 # own_conforms KERNEL [WORDS]: the LND that own_lnd has built.

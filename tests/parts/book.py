@@ -99,7 +99,9 @@ def bad_names(files):
 
 def bad_api(files):
     """Names of the C library that no source has."""
-    known = {name for path, text in files.items() if SOURCE.search(path) for name in API.findall(text)}
+    known = {
+        name for path, text in files.items() if SOURCE.search(path) for name in API.findall(text)
+    }
     for path, text in files.items():
         if path.endswith(".md") and path != "CHANGELOG.md":
             for name in sorted(set(API.findall(text)) - known - NOT_OURS):
@@ -125,7 +127,12 @@ def missing_chapters(files):
 
 def bad_pictures(files):
     """Pictures that no page shows, or shows without words."""
-    shown = {target for path, text in files.items() if path.endswith(".md") for _, target, _ in links(path, text)}
+    shown = {
+        target
+        for path, text in files.items()
+        if path.endswith(".md")
+        for _, target, _ in links(path, text)
+    }
     for path, text in files.items():
         if PICTURE.match(path) and path not in shown:
             yield f"{path}: no page shows it"
@@ -147,23 +154,29 @@ def bad_functions(files):
         sources = [target for _, target, _ in links(TOUR, block) if target in files]
         for name in FUNCTION.findall(block):
             if not any(defines(source, files[source], name) for source in sources):
-                yield f"{TOUR}: {name}() is in none of: {', '.join(sources) or 'no file is linked beside it'}"
+                beside = ", ".join(sources) or "no file is linked beside it"
+                yield f"{TOUR}: {name}() is in none of: {beside}"
 
 
 def faults(files):
     """What is wrong, one line each."""
-    for check in (bad_links, bad_names, bad_api, bad_words, missing_chapters, bad_pictures, bad_functions):
+    for check in (
+        bad_links, bad_names, bad_api, bad_words, missing_chapters, bad_pictures, bad_functions,
+    ):
         yield from check(files)
 
 
 def self_test():
     """Every seeded fault is found, and nothing else."""
     good = {
-        CONTENTS: "# Book\n[a](a.md) [t](tour.md) [here](#book)\n```\n[x](gone.md)\n```\n`[y](gone.md)`\n",
-        "docs/a.md": "# A page: `code`\n[b](README.md#book) [c](https://x.org/y) [d](../src) [e](select::f)\n"
+        CONTENTS: "# Book\n[a](a.md) [t](tour.md) [here](#book)\n"
+                  "```\n[x](gone.md)\n```\n`[y](gone.md)`\n",
+        "docs/a.md": "# A page: `code`\n"
+                     "[b](README.md#book) [c](https://x.org/y) [d](../src) [e](select::f)\n"
                      '<img src="../src/f.c">\n',
         "docs/pictures/p.svg": "<svg/>\n",
-        TOUR: "[a](a.md#a-page-code) ![p](pictures/p.svg)\n\n- [r](../src/r.rs): `run()`\n- [f](../src/f.c): `lnd_run()` is LND_OK, lnd_r*\n",
+        TOUR: "[a](a.md#a-page-code) ![p](pictures/p.svg)\n\n"
+              "- [r](../src/r.rs): `run()`\n- [f](../src/f.c): `lnd_run()` is LND_OK, lnd_r*\n",
         "src/r.rs": "//! docs/a.md says why; lnd_run.\npub fn run() {}\n",
         "src/f.c": "static int lnd_run(int a)\n{\n\treturn LND_OK;\n}\n",
     }
@@ -193,7 +206,8 @@ def main():
         return self_test()
     files = tracked()
     wrong = list(faults(files))
-    print("\n".join(wrong + [f"{sum(path.endswith('.md') for path in files)} pages, {len(wrong)} faults"]))
+    pages = sum(path.endswith(".md") for path in files)
+    print("\n".join(wrong + [f"{pages} pages, {len(wrong)} faults"]))
     return 1 if wrong else 0
 
 

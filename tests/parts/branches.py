@@ -137,7 +137,9 @@ def entries(taken, sources):
     for path, position, what in sorted(taken):
         entry = f"{path}: {sources(path).function(position)}: {what}"
         seen[entry] += 1
-        out[entry + (f" #{seen[entry]}" if seen[entry] > 1 else "")] = taken[path, position, what] > 0
+        out[entry + (f" #{seen[entry]}" if seen[entry] > 1 else "")] = (
+            taken[path, position, what] > 0
+        )
     return out
 
 
@@ -169,7 +171,9 @@ def bites(found, text):
     """Whether the list is refused without its last entry, and with one that should not be there."""
     lines = text.rstrip().splitlines()
     covered = next(entry for entry in found if found[entry])
-    altered = [lines[:-1], lines + ["lnd-core/src/lib.rs: nothing: never true: x"], lines + [covered]]
+    altered = [
+        lines[:-1], lines + ["lnd-core/src/lib.rs: nothing: never true: x"], lines + [covered],
+    ]
     return all(judge(found, "\n".join(other))[0] for other in altered)
 
 
@@ -215,7 +219,8 @@ mod tests { fn no() { if true {} } }
     assert found == expected, found
     gone = [entry for entry in found if not found[entry]]
     listed = "= why\n" + "\n".join(gone)
-    assert judge(found, listed) == ([], collections.Counter({"lnd-dma": 4})) and bites(found, listed)
+    assert judge(found, listed) == ([], collections.Counter({"lnd-dma": 4}))
+    assert bites(found, listed)
     assert judge(found, "= why\n*: never *")[0] and judge(found, "\n".join(gone))[0]
     assert not judge(found, f"~ timing\n{at} true: let *\n{listed}")[0]
     print("branches.py: self-test passed")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-"""Sums up the lines of llvm-cov's lcov reports by crate, and fails below a bound. What is compiled for
-tests does not count. A line is covered if one of the reports, each of one test program, says so.
+"""Sums up the lines of llvm-cov's lcov reports by crate, and fails below a bound. What is compiled
+for tests does not count. A line is covered if one of the reports, each of one test program, says
+so.
 
     tests/parts/coverage.py PERCENT REPORT.lcov…
     tests/parts/coverage.py --self-test

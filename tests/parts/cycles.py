@@ -4,14 +4,15 @@
 
     tests/parts/cycles.py [--self-test | --edges CRATE_OR_FOLDER]
 
-A file depends on another one if its code, tests left out, names something that the other one defines:
-by `use` or by a path, through `crate`, `self`, `super` or a module's name. A re-export leads to where the
-thing is defined; it makes a dependency only if its own file uses the name, and `mod` makes none. Where the
-methods of one type are spread over several files, a call of one on `self` is a dependency too.
+A file depends on another one if its code, tests left out, names something that the other one
+defines: by `use` or by a path, through `crate`, `self`, `super` or a module's name. A re-export
+leads to where the thing is defined; it makes a dependency only if its own file uses the name, and
+`mod` makes none. Where the methods of one type are spread over several files, a call of one on
+`self` is a dependency too.
 
-A file in C depends on another one if it names what that one defines for others. What a file's own header
-declares and another file defines is a hook of its own, and makes none; nor does what a header of its own
-folder declares and another folder defines.
+A file in C depends on another one if it names what that one defines for others. What a file's own
+header declares and another file defines is a hook of its own, and makes none; nor does what a
+header of its own folder declares and another folder defines.
 """
 
 import pathlib
@@ -19,13 +20,17 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-CRATES = ("lnd-core", "lnd-dma", "lnd-shortmsg", "lnd-health", "ffi", "ffi/soft", "ffi/firmware/common",
-          "ffi/firmware/riscv", "ffi/firmware/aarch64", "ffi/firmware/sizes")
+CRATES = (
+    "lnd-core", "lnd-dma", "lnd-shortmsg", "lnd-health", "ffi", "ffi/soft", "ffi/firmware/common",
+    "ffi/firmware/riscv", "ffi/firmware/aarch64", "ffi/firmware/sizes",
+)
 HOSTS_IN_C = ("ffi/kernel", "ffi/lnet", "ffi/firmware/cortex-m")
 DEFINES = re.compile(r"^[ \t]*(?:pub(?:\([\w: ]+\))? )?(?:(?:const|unsafe|async|extern \"C\") )*"
                      r"(?:fn|struct|enum|union|trait|type|const|static|macro_rules!) +(\w+)", re.M)
 USE = re.compile(r"^[ \t]*(pub(?:\([\w: ]+\))? )?use ([^;]+);", re.M)
-IMPL = re.compile(r"^impl\b(?:<[^{;]*?>)? *(\w+)(?:<[^{;]*?>)? *(?:where[^{]*)?\{\n(.*?)^\}", re.M | re.S)
+IMPL = re.compile(
+    r"^impl\b(?:<[^{;]*?>)? *(\w+)(?:<[^{;]*?>)? *(?:where[^{]*)?\{\n(.*?)^\}", re.M | re.S
+)
 METHOD = re.compile(r"^    (?:pub(?:\([\w: ]+\))? )?(?:(?:const|unsafe) )*fn (\w+)", re.M)
 CALL = re.compile(r"\b(?:self|driver)\s*\.\s*(\w+)(?:::<[^>]*>)?\(")
 PATH = re.compile(r"(?<![\w:])((?:crate|self|super|\w+)(?:::\w+)+)")
@@ -36,7 +41,9 @@ def code(text):
     text = re.sub(r"//[^\n]*", "", text)
     text = re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    while found := re.search(r"#\[cfg\((?:all\(|any\()?(?:test|loom)\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*", text):
+    while found := re.search(
+        r"#\[cfg\((?:all\(|any\()?(?:test|loom)\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*", text
+    ):
         start, at, depth = found.start(), found.end(), 0
         while at < len(text):
             depth += {"{": 1, "}": -1}.get(text[at], 0)
@@ -86,8 +93,10 @@ class Crate:
             self.files[tuple(parts)] = path
             self.text[tuple(parts)] = code(text)
         self.defined = {m: set(DEFINES.findall(t)) for m, t in self.text.items()}
-        self.exports = {m: [(visible, *leaf) for visible, tree in USE.findall(t) for leaf in leaves(tree)]
-                        for m, t in self.text.items()}
+        self.exports = {
+            m: [(visible, *leaf) for visible, tree in USE.findall(t) for leaf in leaves(tree)]
+            for m, t in self.text.items()
+        }
 
     def start(self, module, segments):
         """The module that a path begins at, and what is left of it; `None` for another crate's."""
@@ -123,7 +132,9 @@ class Crate:
                     if name in self.defined.get(glob, ()):
                         return glob
                     continue
-                return self.home(begun[0], begun[1] + list(segments[at + 1:]), (*seen, (module, name)))
+                return self.home(
+                    begun[0], begun[1] + list(segments[at + 1:]), (*seen, (module, name))
+                )
             return module
         return module
 
@@ -155,7 +166,8 @@ class Crate:
             # Its own method of that name, or another type's, is no dependency.
             called = set(CALL.findall(body)) - set(METHOD.findall(text))
             to |= {methods[name] for name in called if name in methods}
-            edges[self.files[module]] = {self.files[m] for m in to if m in self.files} - {self.files[module]}
+            file = self.files[module]
+            edges[file] = {self.files[m] for m in to if m in self.files} - {file}
         return edges
 
 
@@ -168,13 +180,17 @@ C_DECLARES = re.compile(r"\b(\w+)(?:\((?=[^()]*\)\s*;)|(?:\[\])?;)")
 def c_code(text):
     """The text without comments, strings and lines of the preprocessor."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
-    return re.sub(r"^[ \t]*#(?:\\\n|[^\n])*", "", re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', text), flags=re.M)
+    return re.sub(
+        r"^[ \t]*#(?:\\\n|[^\n])*", "", re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', text), flags=re.M
+    )
 
 
 def c_edges(files):
     """Which files in C each one depends on; `files` are sources and headers by name."""
     sources = {name: c_code(text) for name, text in files.items() if name.endswith(".c")}
-    hooks = {name: set(C_DECLARES.findall(c_code(files.get(name[:-1] + "h", "")))) for name in sources}
+    hooks = {
+        name: set(C_DECLARES.findall(c_code(files.get(name[:-1] + "h", "")))) for name in sources
+    }
     home = {defined: name for name, text in sources.items() for defined in C_DEFINES.findall(text)}
     for header, text in files.items():
         if header.endswith(".h"):
@@ -184,8 +200,11 @@ def c_edges(files):
             for name in sources:
                 if pathlib.PurePath(name).parent == folder:
                     hooks[name] |= above
-    return {name: {home[word] for word in set(re.findall(r"\w+", text)) - hooks[name] if word in home} - {name}
-            for name, text in sources.items()}
+    return {
+        name: {home[word] for word in set(re.findall(r"\w+", text)) - hooks[name] if word in home}
+        - {name}
+        for name, text in sources.items()
+    }
 
 
 def cycles(edges):
@@ -205,7 +224,10 @@ def cycles(edges):
 
 def crate_files(crate):
     source = ROOT / crate / "src"
-    return {str(p.relative_to(source)): p.read_text(encoding="utf-8") for p in sorted(source.rglob("*.rs"))}
+    return {
+        str(p.relative_to(source)): p.read_text(encoding="utf-8")
+        for p in sorted(source.rglob("*.rs"))
+    }
 
 
 def c_files(folder):
@@ -257,7 +279,9 @@ def self_test():
     found = cycles(Crate(both).edges())
     assert found == {"a.rs": ["b.rs"], "b.rs": ["a.rs"]}, found
     assert list(faults(found)) == ["a.rs: in a cycle with b.rs", "b.rs: in a cycle with a.rs"]
-    below = "int count;\nint low(int a)\n{\n\treturn a;\n}\nstatic int same(void)\n{\n\treturn 1;\n}\n"
+    below = (
+        "int count;\nint low(int a)\n{\n\treturn a;\n}\nstatic int same(void)\n{\n\treturn 1;\n}\n"
+    )
     above = "static int same(void)\n{\n\treturn low(2);\n}\n\nvoid high(void)\n{\n\tsame();\n}\n"
     for more, header, expected in [
         ("", "", []),
@@ -266,19 +290,25 @@ def self_test():
         ("void (*f)(void) = high;\n", "", ["above.c", "below.c"]),
         ("void f(void)\n{\n\thigh();\n}\n", "/* The hook. */\nvoid high(void);\n", []),
     ]:
-        files = {"below.c": below + more, "below.h": header, "above.c": above, "above.h": "void high(void);\n"}
+        files = {
+            "below.c": below + more, "below.h": header, "above.c": above,
+            "above.h": "void high(void);\n",
+        }
         got = sorted(cycles(c_edges(files)))
         assert got == expected, (more, header, got)
     layers = {"low/a.c": "void low(void)\n{\n\tname[0] = top();\n}\n", "high/b.c":
               "char name[] = \"\";\nint top(void)\n{\n\tlow();\n}\n"}
     hook = "extern char name[];\nint top(void);\n"
-    assert sorted(cycles(c_edges(layers))) == ["high/b.c", "low/a.c"], "a lower folder that calls a higher one"
+    both = ["high/b.c", "low/a.c"]
+    assert sorted(cycles(c_edges(layers))) == both, "a lower folder that calls a higher one"
     assert cycles(c_edges({**layers, "low/top.h": hook})) == {}, "by its own hook"
     assert cycles(c_edges({**layers, "high/top.h": hook})) != {}, "by the higher one's header"
     uses = "int f(void)\n{\n\treturn count;\n}\n"
     assert c_edges({"below.c": below, "uses.c": uses})["uses.c"] == {"below.c"}
     spread = dict(base)
-    spread["a.rs"] += "impl<'m, P: Q> A<'m, P> {\n    pub(crate) fn f(&self) {\n        self.g();\n    }\n}\n"
+    spread["a.rs"] += (
+        "impl<'m, P: Q> A<'m, P> {\n    pub(crate) fn f(&self) {\n        self.g();\n    }\n}\n"
+    )
     spread["b.rs"] += "impl<P: Q> A<'_, P> {\n    fn g(&self) {\n        self.h(0)\n    }\n}\n"
     assert cycles(Crate(spread).edges()) == {}, "methods in one direction"
     spread["b.rs"] += "impl A {\n    fn i(&self) {\n        self\n            .f();\n    }\n}\n"
@@ -300,14 +330,19 @@ def main():
         edges = Crate(crate_files(crate)).edges()
         count += len(edges)
         name = f"{crate}/src/{{}}".format
-        found |= {name(file): [name(other) for other in others] for file, others in cycles(edges).items()}
+        found |= {
+            name(file): [name(other) for other in others] for file, others in cycles(edges).items()
+        }
     for folder in HOSTS_IN_C:
         edges = c_edges(c_files(folder))
         count += len(edges)
         name = f"{folder}/{{}}".format
-        found |= {name(file): [name(other) for other in others] for file, others in cycles(edges).items()}
+        found |= {
+            name(file): [name(other) for other in others] for file, others in cycles(edges).items()
+        }
     wrong = list(faults(found))
-    print("\n".join([*wrong, f"{count} files of {len(CRATES)} crates and {len(HOSTS_IN_C)} hosts in C"]))
+    summary = f"{count} files of {len(CRATES)} crates and {len(HOSTS_IN_C)} hosts in C"
+    print("\n".join([*wrong, summary]))
     return 1 if wrong else 0
 
 

@@ -4,9 +4,9 @@
 
     tests/parts/dependencies.py [--self-test]
 
-A shipped crate uses each of its dependencies in its own code, tests left out, and each dependency of its
-tests somewhere. A crate of the test bench uses each anywhere. A dependency for loom is used in code for
-loom. What a workspace declares for its members is used by one of them.
+A shipped crate uses each of its dependencies in its own code, tests left out, and each dependency
+of its tests somewhere. A crate of the test bench uses each anywhere. A dependency for loom is used
+in code for loom. What a workspace declares for its members is used by one of them.
 """
 
 import fnmatch
@@ -53,7 +53,11 @@ def package_faults(folder, manifest, sources):
         if bench or for_tests:
             texts = map(bare, sources.values())
         else:
-            shipped = {p: t for p, t in sources.items() if not p.startswith("tests/") and not p.endswith("tests.rs")}
+            shipped = {
+                p: t
+                for p, t in sources.items()
+                if not p.startswith("tests/") and not p.endswith("tests.rs")
+            }
             texts = map(bare if for_loom else cycles.code, shipped.values())
         if not any(is_named(name, text) for text in texts):
             yield f"{folder}: declares {name} and does not use it"
@@ -72,7 +76,11 @@ def faults(manifests, sources):
     spaces = [folder for folder, manifest in manifests.items() if "workspace" in manifest]
     for folder, manifest in sorted(manifests.items()):
         prefix = "" if folder == "." else folder + "/"
-        inner = [f"{other}/" for other in manifests if other != "." and other != folder and other.startswith(prefix)]
+        inner = [
+            f"{other}/"
+            for other in manifests
+            if other != "." and other != folder and other.startswith(prefix)
+        ]
         own = {path[len(prefix):]: text for path, text in sources.items()
                if path.startswith(prefix) and not path.startswith(tuple(inner))}
         yield from package_faults(folder, manifest, own)
@@ -81,8 +89,9 @@ def faults(manifests, sources):
             def space(member):
                 above = [s for s in spaces if s == "." or member == s or member.startswith(s + "/")]
                 return max(above, key=lambda s: 0 if s == "." else len(s), default=None)
-            yield from workspace_faults(folder, manifest,
-                                        [m for member, m in manifests.items() if space(member) == folder])
+            yield from workspace_faults(
+                folder, manifest, [m for member, m in manifests.items() if space(member) == folder]
+            )
 
 
 def self_test():
@@ -118,7 +127,9 @@ def self_test():
     outer = "[workspace.dependencies]\nspare-lock = '1'\n"
     used = {"src/lib.rs": "use spare_lock::Mutex;"}
     assert not run(one, used, outer=outer)
-    assert run("", used, outer=outer) == [".: declares spare-lock for its members, and none takes it"]
+    assert run("", used, outer=outer) == [
+        ".: declares spare-lock for its members, and none takes it"
+    ]
     assert len(run("[workspace]\n" + one, used, outer=outer)) == 1
     print("tests/parts/dependencies.py: idle dependencies are found")
 
@@ -129,11 +140,14 @@ def main():
     paths = [pathlib.PurePosixPath(path) for path in tree.tracked()]
     def text(path):
         return (cycles.ROOT / path).read_text(encoding="utf-8")
-    manifests = {str(path.parent): tomllib.loads(text(path)) for path in paths if path.name == "Cargo.toml"}
+    manifests = {
+        str(path.parent): tomllib.loads(text(path)) for path in paths if path.name == "Cargo.toml"
+    }
     sources = {str(path): text(path) for path in paths if path.suffix == ".rs"}
     wrong = list(faults(manifests, sources))
     count = sum(len(list(declared(manifest))) for manifest in manifests.values())
-    print("\n".join(wrong + [f"{count} declared dependencies of {len(manifests)} manifests, {len(wrong)} idle"]))
+    summary = f"{count} declared dependencies of {len(manifests)} manifests, {len(wrong)} idle"
+    print("\n".join([*wrong, summary]))
     return 1 if wrong else 0
 
 

@@ -50,7 +50,8 @@ need_apt() {
         apt-get update -qq || fail "$program is missing, and apt-get update failed"
         apt_lists_are_fresh=1
     fi
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" ||
+    DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${packages[@]}" ||
         fail "$program is missing; apt-get install ${packages[*]} failed"
 }
 

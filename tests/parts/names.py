@@ -4,9 +4,9 @@
 
     tests/parts/names.py [--self-test]
 
-An identifier is taken apart at its underscores and capitals. A part that is a retired word is reported with
-the word that took its place. Comments and strings, and all of a script, are read for the words of
-`PROSE` alone.
+An identifier is taken apart at its underscores and capitals. A part that is a retired word is
+reported with the word that took its place. Comments and strings, and all of a script, are read for
+the words of `PROSE` alone.
 """
 
 import pathlib
@@ -18,24 +18,28 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 # Retired words, and what says it now.
 RETIRED = {
-    "life": "incarnation", "lives": "incarnations", "birth": "start", "births": "starts", "rebirth": "restart",
-    "reborn": "restarted", "greet": "handshake, connect", "greets": "handshake, connect", "greeted": "connected",
-    "greeting": "handshake", "greetings": "handshakes", "ticket": "rx_request", "tickets": "rx_requests",
-    "verdict": "decision, or what is found: check, result", "verdicts": "decisions, results", "decider": "irq_handle",
-    "yank": "reclaim", "yanks": "reclaims", "yanked": "reclaimed", "vouch": "assert", "vouched": "asserted",
-    "journey": "attempts", "journeys": "attempts", "demerit": "decrement", "rota": "poll_turn",
-    "recall": "invalidate", "recalls": "invalidates", "recalled": "invalidated", "recalling": "invalidating",
-    "fate": "injected fault", "fates": "injected faults", "story": "script", "stories": "scripts",
-    "bury": "mark_dead", "hall": "arena", "desk": "health_view", "happening": "event", "lore": "captured",
-    "court": "probe", "news": "event", "hindrance": "blocked_by", "wish": "preference", "rotor": "next_link",
-    "seat": "engine_ref, slot", "seats": "engine_refs", "doomed": "must_cancel",
+    "life": "incarnation", "lives": "incarnations", "birth": "start", "births": "starts",
+    "rebirth": "restart", "reborn": "restarted", "greet": "handshake, connect",
+    "greets": "handshake, connect", "greeted": "connected", "greeting": "handshake",
+    "greetings": "handshakes", "ticket": "rx_request", "tickets": "rx_requests",
+    "verdict": "decision, or what is found: check, result", "verdicts": "decisions, results",
+    "decider": "irq_handle", "yank": "reclaim", "yanks": "reclaims", "yanked": "reclaimed",
+    "vouch": "assert", "vouched": "asserted", "journey": "attempts", "journeys": "attempts",
+    "demerit": "decrement", "rota": "poll_turn", "recall": "invalidate", "recalls": "invalidates",
+    "recalled": "invalidated", "recalling": "invalidating", "fate": "injected fault",
+    "fates": "injected faults", "story": "script", "stories": "scripts", "bury": "mark_dead",
+    "hall": "arena", "desk": "health_view", "happening": "event", "lore": "captured",
+    "court": "probe", "news": "event", "hindrance": "blocked_by", "wish": "preference",
+    "rotor": "next_link", "seat": "engine_ref, slot", "seats": "engine_refs",
+    "doomed": "must_cancel",
 }
 # Pairs and triples of parts.
 RETIRED_TOGETHER = {
-    ("tell", "peer"): "notify_peer", ("tell", "link"): "notify_link", ("want", "back"): "invalidate",
-    ("wanted", "back"): "invalidated", ("by", "hand"): "asserted", ("hand", "out"): "post", ("handed", "out"): "posted",
-    ("turn", "away"): "nak", ("turned", "away"): "refused", ("last", "word"): "final_message",
-    ("set", "right"): "resync", ("in", "vain"): "link_closed", ("settle", "role"): "choose_role",
+    ("tell", "peer"): "notify_peer", ("tell", "link"): "notify_link",
+    ("want", "back"): "invalidate", ("wanted", "back"): "invalidated", ("by", "hand"): "asserted",
+    ("hand", "out"): "post", ("handed", "out"): "posted", ("turn", "away"): "nak",
+    ("turned", "away"): "refused", ("last", "word"): "final_message", ("set", "right"): "resync",
+    ("in", "vain"): "link_closed", ("settle", "role"): "choose_role",
 }
 # Words of prose that name no thing, verbs of persons, and retired nouns.
 PROSE = {
@@ -50,7 +54,9 @@ PROSE = {
 # The retired nouns that the prose of the book does not need in another sense.
 PAGES = ("nobody", "somebody", "whoever", "anybody", "everybody", "verdict", "verdicts", "journey",
          "journeys", "yank", "yanks", "yanked", "rebirth", "reborn")
-SHIPPED = ("lnd-core/src", "lnd-dma/src", "lnd-shortmsg/src", "lnd-health/src", "ffi/src", "ffi/soft/src")
+SHIPPED = (
+    "lnd-core/src", "lnd-dma/src", "lnd-shortmsg/src", "lnd-health/src", "ffi/src", "ffi/soft/src",
+)
 # One type for two ends: the C headers declare it once each.
 SAME_ON_PURPOSE = {"lnd_error": "each library's header declares the errors that it returns"}
 
@@ -140,12 +146,20 @@ def self_test():
         found = check([(name, text)])
         if len(found) != 1 or f"'{word}'" not in found[0]:
             sys.exit(f"names: a seeded '{word}' in {name} was not found: {found}")
-    twice = [("lnd-core/src/a.rs", "pub struct Window;"), ("lnd-health/src/b.rs", "pub enum Window {}")]
+    twice = [
+        ("lnd-core/src/a.rs", "pub struct Window;"),
+        ("lnd-health/src/b.rs", "pub enum Window {}"),
+    ]
     if len(check(twice)) != 1:
         sys.exit("names: two public types of one name were not found")
-    right = [("lnd-core/src/a.rs", "// A verdict of old.\nlet lifetime = relive(\"life\"); fn recv() {}"),
-             ("tests/a.rs", 'pub struct Window;\nseeded("credits-of-nobody");'),
-             ("tests/a", "believe-it-not"), ("lnd-dma/src/a.rs", "pub struct Window;")]
+    right = [
+        (
+            "lnd-core/src/a.rs",
+            "// A verdict of old.\nlet lifetime = relive(\"life\"); fn recv() {}",
+        ),
+        ("tests/a.rs", 'pub struct Window;\nseeded("credits-of-nobody");'),
+        ("tests/a", "believe-it-not"), ("lnd-dma/src/a.rs", "pub struct Window;"),
+    ]
     if check(right):
         sys.exit(f"names: what is right was reported: {check(right)}")
     print(f"names: {len(cases) + 1} seeded defects found")
@@ -155,7 +169,9 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         self_test()
         return
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     names = [name for name in listed.stdout.split() if not OTHERS.search(name)]
     if len(names) < 100:
         sys.exit(f"names: only {len(names)} files")

@@ -15,13 +15,15 @@ parameters=/sys/module/lnd_soft/parameters
 phase="load loop"
 n=1
 while :; do
-    if insmod ./lnd_soft.ko nodes=2 links="$links" slots=32 window_mib=1 lose="$lose" fail=$n 2>/insmod; then
+    if insmod ./lnd_soft.ko nodes=2 links="$links" slots=32 window_mib=1 lose="$lose" fail=$n \
+        2>/insmod; then
         [ "$(cat $parameters/fired)" = 1 ] || break
         die "failure $n at start does not matter to insmod: $(dmesg | grep 'on request')"
     fi
     taken_back "failure $n"
     # Of which version the library is, is looked at before there is anything to be taken back.
-    grep -Eq 'not loaded|: abi fails' /log || die "failure $n: the module does not say what it holds"
+    grep -Eq 'not loaded|: abi fails' /log ||
+        die "failure $n: the module does not say what it holds"
     grep -q 'on request' /log || die "insmod: $(cat /insmod)"
     [ ! -e $root ] || die "files are left after failure $n"
     n=$((n + 1))
@@ -34,9 +36,9 @@ rmmod lnd_soft || die rmmod
 balanced unloaded
 
 # What cannot be is refused, and leaves nothing.
-for wrong in slots=4 slots=5000 drain_ms=0 deadline_ms=0 completion=firm transport=pigeon nodes=1 nodes=17 links=0 \
-    links=5 window_mib=0 window_mib=1000000 window_mib=4294967295 "transport=ivshmem shards=0" \
-    "transport=ivshmem shards=9"; do
+for wrong in slots=4 slots=5000 drain_ms=0 deadline_ms=0 completion=firm transport=pigeon \
+    nodes=1 nodes=17 links=0 links=5 window_mib=0 window_mib=1000000 window_mib=4294967295 \
+    "transport=ivshmem shards=0" "transport=ivshmem shards=9"; do
     # shellcheck disable=SC2086 # some are two words
     ! insmod ./lnd_soft.ko $wrong 2>/insmod || die "insmod $wrong is not refused"
     taken_back "$wrong"
@@ -93,7 +95,8 @@ traffic() {
     # shellcheck disable=SC2086 # words
     job 30 ${3:-put get} count=16 workers=1 flight=8 min="$2" max="$2" to=1
     sound
-    [ "$(cat $parameters/fired)" = 1 ] || die "call $1 did not fail: $(cat $parameters/fail_at $parameters/fail_in)"
+    [ "$(cat $parameters/fired)" = 1 ] ||
+        die "call $1 did not fail: $(cat $parameters/fail_at $parameters/fail_in)"
 }
 
 # only CALLS THREADS: these calls count, in these threads. A newline would be a part of the name.
@@ -112,12 +115,14 @@ memory_in() {
     while [ $n -le "$3" ]; do
         traffic $n "$2"
         # What the node's thread does not get now is brought, and waited for.
-        [ "$(of error).$(of refused)" = 0.0 ] || [ "$1" != lnd_node ] || die "call $n: a request is lost"
+        [ "$(of error).$(of refused)" = 0.0 ] || [ "$1" != lnd_node ] ||
+            die "call $n: a request is lost"
         n=$((n + 1))
     done
     log
     calm
-    say "INJECT $1, $2 bytes: $3 failures: $(sed -n 's/.*on request: \(.*\) fails.*/\1/p' /log | sort | uniq -c | tr -s '\n ' ' ')"
+    say "INJECT $1, $2 bytes: $3 failures:" \
+        "$(sed -n 's/.*on request: \(.*\) fails.*/\1/p' /log | sort | uniq -c | tr -s '\n ' ' ')"
 }
 
 load nodes=2 links="$links" slots=32 window_mib=4
@@ -132,7 +137,8 @@ done
 for n in 1 2; do
     only client_thread sh
     echo $n >$parameters/fail
-    ! echo "start put workers=2 count=4 max=4096" 2>/dev/null >"$fabric/client" || die "a job without a thread"
+    ! echo "start put workers=2 count=4 max=4096" 2>/dev/null >"$fabric/client" ||
+        die "a job without a thread"
     until_so 10 idle || die "not all ended that a job without a thread has begun"
 done
 only none none

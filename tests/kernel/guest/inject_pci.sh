@@ -19,7 +19,8 @@ while :; do
     fired=$(cat /sys/module/lnd_soft/parameters/fired 2>/dev/null || echo 1)
     [ "$fired" = 1 ] || break
     not_there "failure $n"
-    grep -Eq 'not loaded|unloaded|: abi fails' /log || die "failure $n: the module does not say what it holds"
+    grep -Eq 'not loaded|unloaded|: abi fails' /log ||
+        die "failure $n: the module does not say what it holds"
     grep -q 'on request' /log || die "insmod: $(cat /insmod)"
     n=$((n + 1))
 done

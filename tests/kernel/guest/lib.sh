@@ -23,7 +23,8 @@ say() {
 
 die() {
     say "FAILED: $*"
-    for file in "$root"/memory "$root"/*/client "$root"/*/node*/blocker "$root"/*/node*/transfers; do
+    for file in "$root"/memory "$root"/*/client "$root"/*/node*/blocker \
+        "$root"/*/node*/transfers; do
         [ -e "$file" ] && { echo "== $file"; cat "$file"; }
     done
     exit 1
@@ -32,7 +33,8 @@ die() {
 # load PARAMETER=VALUE…: loads the module; sets fabric, its directory.
 load() {
     # The one that is said last holds.
-    insmod ./lnd_soft.ko deadline_ms=$((5000 * patience)) drain_ms=$((500 * patience)) "$@" || die "insmod $*"
+    insmod ./lnd_soft.ko deadline_ms=$((5000 * patience)) drain_ms=$((500 * patience)) "$@" ||
+        die "insmod $*"
     for fabric in "$root"/*/; do
         fabric=${fabric%/}
     done
@@ -148,8 +150,10 @@ given_up() {
 # engines may not touch; no caller broke a rule of the library.
 sound() {
     # lockdep gives up after its first report, or when its tables are full.
-    [ ! -e /proc/lockdep_stats ] || grep -q 'debug_locks: *1' /proc/lockdep_stats || die "lockdep has given up"
-    [ "$(of submitted)" = $(($(of ok) + $(of error) + $(of crashed))) ] || die "not every message ended once"
+    [ ! -e /proc/lockdep_stats ] || grep -q 'debug_locks: *1' /proc/lockdep_stats ||
+        die "lockdep has given up"
+    [ "$(of submitted)" = $(($(of ok) + $(of error) + $(of crashed))) ] ||
+        die "not every message ended once"
     [ "$(of corrupt)" = 0 ] || die "corrupt payload"
     for stats in "$fabric"/node*/stats; do
         [ -s "$stats" ] || continue
@@ -185,7 +189,8 @@ parted() {
 # worked.
 busy() {
     stats=$fabric/node$1/stats
-    [ "$(value "$stats" accepted)" -ge "$2" ] || die "node $1 has sent only $(value "$stats" accepted) messages"
+    [ "$(value "$stats" accepted)" -ge "$2" ] ||
+        die "node $1 has sent only $(value "$stats" accepted) messages"
     for name in requests completions interrupts; do
         [ "$(value "$stats" $name)" -ge 1 ] || die "node $1: no $name"
     done

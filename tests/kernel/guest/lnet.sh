@@ -8,7 +8,8 @@
 theirs=$((2 - me))@$net
 loaded
 added || die "net add"
-lnetctl net add --net "$net" --if ivshmem7 2>/dev/null && die "an interface that is not there is added"
+lnetctl net add --net "$net" --if ivshmem7 2>/dev/null &&
+    die "an interface that is not there is added"
 lnetctl net add --net "$net" --if "$if" --credits 4 --peer-credits 8 2>/dev/null &&
     die "credits that contradict each other are taken"
 selftest
@@ -59,7 +60,8 @@ cables() {
         gone "$theirs" && lnetctl net show --net "$net" -v 2>/dev/null | grep -qi 'status: *down'
     }
     fast=/sys/module/lnd_lnet/parameters/fail_fast
-    until_so 60 dark || die "an interface without a link is not down: $(lnetctl net show --net "$net" -v)"
+    until_so 60 dark ||
+        die "an interface without a link is not down: $(lnetctl net show --net "$net" -v)"
     # By choice what is sent now fails at once.
     [ "$(counted failed_fast)" = 0 ] || die "messages fail at once without being told to"
     echo 1 >$fast

@@ -26,7 +26,8 @@ fi
 one() {
     batch "$@"
     measured 5
-    say "BESIDE $by $name $(rate) $(awk '/Bandwidth of a/ { f = 1 } f && /^.W/ { print $3; exit }' /stat)"
+    say "BESIDE $by $name $(rate)" \
+        "$(awk '/Bandwidth of a/ { f = 1 } f && /^.W/ { print $3; exit }' /stat)"
     lst stop "$name"
 }
 

@@ -136,13 +136,14 @@ unloaded() {
     lnetctl lnet unconfigure || die "lnet unconfigure"
     rmmod lnd_lnet || die "rmmod lnd_lnet"
     [ ! -e "$root" ] || die "the module has left files"
-    dmesg | grep -q 'unloaded; 0 bytes, 0 pages, 0 messages, 0 threads, 0 interrupts not given back' ||
-        die "something is not given back"
+    balance='0 bytes, 0 pages, 0 messages, 0 threads, 0 interrupts not given back'
+    dmesg | grep -q "unloaded; $balance" || die "something is not given back"
     [ ! -e /sys/module/ksocklnd ] || rmmod ksocklnd || die "rmmod ksocklnd"
     rmmod lnet || die "rmmod lnet"
     rmmod libcfs || die "rmmod libcfs"
     # What LNet says of errors that this test has caused is no complaint of ours.
-    dmesg | grep -E 'lnd_lnet.*(BUG|WARN)|BUG:|WARNING:|Oops|INFO: task' && die "the kernel complains"
+    dmesg | grep -E 'lnd_lnet.*(BUG|WARN)|BUG:|WARNING:|Oops|INFO: task' &&
+        die "the kernel complains"
     dmesg -c >/dev/null
     say "done"
 }

@@ -29,7 +29,8 @@ two_rails() {
 until_so 60 two_rails || die "the other machine is not known to have two interfaces"
 
 whole() {
-    lnetctl net set --all --health 1000 >/dev/null && lnetctl peer set --all --health 1000 >/dev/null
+    lnetctl net set --all --health 1000 >/dev/null &&
+        lnetctl peer set --all --health 1000 >/dev/null
 }
 
 # simulated ERROR: each interface fails like this one time in two; counts what was sent again.
@@ -46,7 +47,8 @@ simulated() {
     lnetctl fault drop del -a >/dev/null || die "fault drop del"
     again=$(($(resent) - before))
 }
-for error in local_interrupt local_dropped local_aborted local_no_route local_timeout remote_dropped; do
+for error in local_interrupt local_dropped local_aborted local_no_route local_timeout \
+    remote_dropped; do
     simulated $error
     [ "$again" -gt 0 ] || die "$error: not sent again"
 done
@@ -68,7 +70,8 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
     fi
 done
 say "RAILS $answered of 10 pings with one interface of two cut; $(($(resent) - before)) sent again"
-[ "$answered" = 10 ] || die "one interface is not enough: $(lnetctl net show -v 3; lnetctl peer show -v 3)"
+[ "$answered" = 10 ] ||
+    die "one interface is not enough: $(lnetctl net show -v 3; lnetctl peer show -v 3)"
 cable 0 up
 cable 1 up
 up() {
@@ -88,17 +91,20 @@ down() {
 }
 until_so 60 down || die "an interface without a device is not down"
 for _ in 1 2 3 4 5; do
-    answers "$theirs" 20000 || die "one interface is not enough when the other one's device has gone"
+    answers "$theirs" 20000 ||
+        die "one interface is not enough when the other one's device has gone"
 done
 [ -e "$device" ] || die "the device has gone before its interface"
-lnetctl net del --net "$net" --if "ivshmem$((me + 2))" || die "net del of an interface without a device"
+lnetctl net del --net "$net" --if "ivshmem$((me + 2))" ||
+    die "net del of an interface without a device"
 wait
 [ ! -e "$device" ] || die "the device does not go"
 lnetctl net add --net "$net" --if "ivshmem$((me + 2))" 2>/dev/null && die "net add without a device"
 answers "$theirs" 20000 || die "the first interface does not answer after the second one has gone"
 echo 1 >/sys/bus/pci/rescan
 [ "$(devices | wc -l)" = 2 ] || die "the device does not come back"
-lnetctl net add --net "$net" --if "ivshmem$((me + 2))" || die "net add after the device has come back"
+lnetctl net add --net "$net" --if "ivshmem$((me + 2))" ||
+    die "net add after the device has come back"
 answers "$theirs" 20000 || die "no answer with both interfaces"
 say "UNPLUGGED and back"
 unloaded

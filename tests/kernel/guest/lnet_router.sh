@@ -7,8 +7,8 @@
 # The client's network is given to LNet as a parameter, as an installed machine has it.
 networks=
 [ "$me" != 0 ] || networks="networks=$net($if)"
-loaded lnet_peer_discovery_disabled=1 ${networks:+"$networks"} alive_router_check_interval=1 router_ping_timeout=1 \
-    tiny_router_buffers=512 small_router_buffers=512 large_router_buffers=64
+loaded lnet_peer_discovery_disabled=1 ${networks:+"$networks"} alive_router_check_interval=1 \
+    router_ping_timeout=1 tiny_router_buffers=512 small_router_buffers=512 large_router_buffers=64
 [ "$me" != 1 ] || added || die "net add"
 [ "$me" = 0 ] || ethernet
 selftest

@@ -16,7 +16,8 @@ say "IN-TRAFFIC"
 until_so 30 given_up || die "the other machine's death was not noticed"
 begun=$(cut -d. -f1 /proc/uptime)
 client stop
-until_so 5 idle || die "not everything has ended $(($(cut -d. -f1 /proc/uptime) - begun)) s after the death"
+until_so 5 idle ||
+    die "not everything has ended $(($(cut -d. -f1 /proc/uptime) - begun)) s after the death"
 sound
 [ -z "$(cat "$fabric/node$node/blocker")" ] || die "something still waits"
 summary "the other machine died"
