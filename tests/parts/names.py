@@ -67,7 +67,8 @@ UNNAMED = re.compile(rf"(?<![\w-])(?:{'|'.join(PROSE)})(?![\w-])", re.I)
 SOURCE = (".rs", ".c", ".h")
 # Lists of words, and texts that are not ours or are to stay as they are.
 OTHERS = re.compile(
-    r"(?:^|/)LICENSE|^deny\.toml$|^tests/parts/(?:names|book)\.py$|^tests/fuzz/corpus/|\.(?:md|lock|svg|tar)$")
+    r"(?:^|/)LICENSE|^deny\.toml$|^tests/parts/(?:names|book)\.py$|^tests/fuzz/corpus/"
+    r"|\.(?:md|lock|svg|tar)$")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 TYPE = re.compile(r"^ *pub (?:struct|enum|trait|type|union) (\w+)", re.M)
 

@@ -102,8 +102,8 @@ impl fmt::Display for Summary {
         let c = |counter| self.counters.value(counter);
         writeln!(
             f,
-            "  descriptors: {} posted, {} invalidated ({} came back OK, {} with an error), {} reclaimed \
-             ({} with their real end), {} asserted",
+            "  descriptors: {} posted, {} invalidated ({} came back OK, {} with an error), \
+             {} reclaimed ({} with their real end), {} asserted",
             c(Counter::Posted),
             c(Counter::Invalidated),
             c(Counter::CameBackOk),
