@@ -87,6 +87,31 @@ fn a_cancel_is_said_again_within_the_bound_and_answered_again() {
     assert_goes_on(&mut w);
 }
 
+/// The puller uses up most of the drain bound and then lets go. The engine is asked only now, and has
+/// the whole bound for itself: a slow answer is not its failure.
+#[test]
+fn s0_9_an_engine_that_is_asked_late_has_the_whole_bound() {
+    let mut w = met();
+    w.hold("put_req");
+    w.hold("put_nak");
+    let tag = w.put(0, 1, 3000).unwrap();
+    w.settle();
+    w.device(0, 0, |d| d.frozen = true);
+    withdraw(&mut w, 0, tag);
+    let (bound, left) = (w.config.drain_bound.as_nanos(), 20_000_000);
+    w.sleep(Span::from_nanos(bound - left));
+    assert_eq!((invalidating(&w).0, w.count(0, Counter::DrainBoundHit)), (0, 0));
+    w.free("put_nak");
+    w.sleep(Span::from_nanos(bound - left));
+    assert_eq!((invalidating(&w).0, w.count(0, Counter::DrainBoundHit)), (1, 0));
+    assert!(!w.reported(0, tag), "INV-2");
+    w.device(0, 0, |d| d.frozen = false);
+    w.settle();
+    assert_eq!(end(&w, 0, tag).0, Some((Cause::Withdrawn, Place::Staged)));
+    w.free("put_req");
+    assert_goes_on(&mut w);
+}
+
 /// Said again until the bound is over, and no more: then the smallest domain is stopped, and its
 /// stop gives the memory back. Nothing is asked for before.
 #[test]
