@@ -9,7 +9,7 @@ use crate::base::time::Instant;
 use crate::machines::peer::HelloState;
 use crate::machines::transfer::{Cause, Delivery, Place, Status, Word};
 use crate::ports::trace::Trace;
-use crate::ports::{Channel, Completion, Ports, Tracer};
+use crate::ports::{Channel, Completion, Ports, Returned, Tracer};
 use crate::shard::Driver;
 use crate::slots::shared::Owner;
 use crate::slots::{Flags, Role};
@@ -53,7 +53,7 @@ pub struct Report {
 /// Whether a transfer was given up and came back good. A descriptor that is invalidated because the
 /// peer has confirmed its data (PUT_DONE) has no cause and lost no race.
 const fn lost_race(word: Word) -> bool {
-    word.invalidating() && !word.lost() && word.has_cause()
+    word.returned_well() && word.has_cause()
 }
 
 /// What the report and the peer need of a transfer, while its slot is released.
@@ -123,7 +123,11 @@ impl<P: Ports> Driver<'_, P> {
     /// [`complete_of`](Self::complete_of).
     #[inline]
     pub fn complete(&mut self, now: Instant, completion: Completion) -> Option<Report> {
-        let token = self.completed(now, completion)?;
+        // Nearly all descriptors come back well. Many others come back at once when a peer is down.
+        if completion.returned != Returned::Ok {
+            return self.complete_otherwise(now, completion);
+        }
+        let token = self.completed_well(now, completion.tag)?;
         self.note_work();
         self.finalize(now, token.spend())
     }
@@ -145,6 +149,13 @@ impl<P: Ports> Driver<'_, P> {
         self.complete(now, completion)
     }
 
+    #[inline(never)]
+    fn complete_otherwise(&mut self, now: Instant, completion: Completion) -> Option<Report> {
+        let token = self.completed(now, completion)?;
+        self.note_work();
+        self.finalize_rest(now, token.spend())
+    }
+
     /// Ends one transfer: notifies the peer, releases everything, frees the slot.
     #[cfg(feature = "compact")]
     fn finalize(&mut self, now: Instant, slot: u32) -> Option<Report> {
@@ -159,6 +170,11 @@ impl<P: Ports> Driver<'_, P> {
             Some(report) => Some(report),
             None => self.finalize_rest(now, slot),
         }
+    }
+
+    #[cfg(feature = "compact")]
+    fn finalize_rest(&mut self, now: Instant, slot: u32) -> Option<Report> {
+        self.finalize_other(now, slot)
     }
 
     #[cfg(not(feature = "compact"))]
@@ -177,29 +193,39 @@ impl<P: Ports> Driver<'_, P> {
     #[cfg(not(feature = "compact"))]
     #[inline(always)]
     fn finalize_silent<const WELL: bool>(&mut self, now: Instant, slot: u32) -> Option<Report> {
-        let (state, (tag, word, owner)) = (self.slots.get(slot)?, self.slots.use_of(slot)?);
+        let (tag, word, owner) = self.slots.use_of(slot)?;
+        if WELL && !word.ended_well() {
+            return None;
+        }
+        let state = self.slots.get(slot)?;
         let (role, flags, user, length) = (state.role, state.flags, state.user, state.length);
         let request = (state.session, state.sequence);
         let lost = !WELL && word.lost();
-        let silent = role == Role::PutSource
-            || role.moves_payload() && !lost && !flags.contains(Flags::OWES_DONE);
-        if !silent || WELL && !word.ended_well() {
+        // Of those that were given up most are PUTs of ours: a peer is down.
+        let silent = if WELL {
+            role == Role::PutSource || role.moves_payload() && !flags.contains(Flags::OWES_DONE)
+        } else {
+            role == Role::PutSource && !flags.intersects(Flags::PASSIVE.union(Flags::PULLING))
+        };
+        if !silent {
             return None;
         }
         let mut status = if WELL { Status::OK } else { Status::of_word(self.config.policy, word)? };
         let peer = self.peers.of(owner);
-        let nid = self.peers.nid(peer);
         if !WELL {
             if !self.links.safe_invalidate() {
                 self.note_untouched(slot, &mut status);
             }
-            self.count_given_up(role, flags, word);
+            self.count_returned(flags, lost);
+            if lost_race(word) {
+                self.counters.count(Counter::LostRaces);
+            }
             if lost {
                 self.give_up_request(now, peer, flags, request);
             }
         }
         self.count_status(status);
-        self.release(now, peer, tag, flags);
+        let nid = self.release(now, peer, tag, flags);
         self.tracer.record(now, Trace::Finalized { tag, status });
         let bytes = if lost { 0 } else { length };
         let (reply, lost_race) = (role == Role::GetPull, !WELL && lost_race(word));
@@ -326,12 +352,7 @@ impl<P: Ports> Driver<'_, P> {
 
     #[inline]
     fn count_given_up(&mut self, role: Role, flags: Flags, word: Word) {
-        let invalidated = flags.contains(Flags::INVALIDATED);
-        if invalidated && word.lost() {
-            self.counters.count(Counter::CameBackError);
-        } else if invalidated {
-            self.counters.count(Counter::CameBackOk);
-        }
+        self.count_returned(flags, word.lost());
         if role.is_final() && word.lost() && word.place() == Some(Place::Queue) {
             self.counters.count(Counter::Unsaid);
         }
@@ -340,11 +361,20 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Releases everything that the transfer held.
+    /// Counts a descriptor that was invalidated and came back.
     #[inline]
-    fn release(&mut self, now: Instant, id: PeerId, tag: Tag, flags: Flags) {
-        let mut pull_waits = false;
+    fn count_returned(&mut self, flags: Flags, lost: bool) {
+        if flags.contains(Flags::INVALIDATED) {
+            self.counters.count(if lost { Counter::CameBackError } else { Counter::CameBackOk });
+        }
+    }
+
+    /// Releases everything that the transfer held. Returns the other side.
+    #[cfg_attr(not(feature = "compact"), inline(always))]
+    fn release(&mut self, now: Instant, id: PeerId, tag: Tag, flags: Flags) -> Option<Nid> {
+        let (mut nid, mut pull_waits) = (None, false);
         if let Some(peer) = self.peers.get_mut(id) {
+            nid = peer.nid;
             peer.transfers = peer.transfers.saturating_sub(1);
             let passive = flags.contains(Flags::PASSIVE);
             peer.passive = peer.passive.saturating_sub(u8::from(passive));
@@ -363,6 +393,7 @@ impl<P: Ports> Driver<'_, P> {
         if pull_waits {
             self.next_pull(now, id);
         }
+        nid
     }
 
     /// Whether the control lane to the transfer's peer has room. For hosts that pace their reports.

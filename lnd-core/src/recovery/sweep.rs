@@ -16,14 +16,20 @@ use crate::slots::shared::Owner;
 
 impl<P: Ports> Driver<'_, P> {
     /// Sweeps up to `budget` slots.
+    #[inline(never)]
     pub(crate) fn sweep_some(&mut self, now: Instant, budget: u32) {
         for _ in 0..budget {
             let Some(slot) = self.slots.next_to_sweep() else { return };
-            self.sweep_slot(now, slot);
+            self.sweep_here(now, slot);
         }
     }
 
     pub(crate) fn sweep_slot(&mut self, now: Instant, slot: u32) {
+        self.sweep_here(now, slot);
+    }
+
+    #[cfg_attr(not(feature = "compact"), inline(always))]
+    fn sweep_here(&mut self, now: Instant, slot: u32) {
         let Some((tag, word, owner)) = self.slots.use_of(slot) else { return };
         if !matches!(word.phase(), Phase::Queued | Phase::Live) {
             return;
@@ -32,7 +38,7 @@ impl<P: Ports> Driver<'_, P> {
             // A transfer that was published before its gate changed is found here. A later one sees
             // the changed gate itself (see `PeerGate`). The cancellation invalidates what it can.
             if let Some(cause) = self.must_end(slot, word, owner) {
-                self.cancel(now, tag, cause);
+                self.cancel_here(now, tag, cause);
             }
             return;
         }
@@ -47,7 +53,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Why the transfer in a slot must be cancelled, if it must. The order is the priority of the
     /// causes: the first cause stays in the word (R7), and the peer's end outweighs that of the
     /// path.
-    #[inline]
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     fn must_end(&self, slot: u32, word: Word, owner: Owner) -> Option<Cause> {
         let cut = || word.phase() == Phase::Live && self.is_disconnected(slot);
         let over = || self.run.state() == RunState::Draining;

@@ -52,21 +52,32 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// As [`on_completion`](Self::on_completion). Returns the token of a transfer that has ended
-    /// and is the next to be reported.
+    /// As [`on_completion`](Self::on_completion), of a descriptor that came back well. Returns the
+    /// token of a transfer that has ended and is the next to be reported.
     #[cfg_attr(not(feature = "compact"), inline(always))]
+    pub(crate) fn completed_well(&mut self, now: Instant, tag: Tag) -> Option<FinalizeToken> {
+        if tag.index >= self.slots.count() {
+            self.counters.count(Counter::ForeignCompletion);
+            return None;
+        }
+        let (applied, token) = self.slots.apply_last::<true>(tag, Event::HwOk);
+        let _ = self.applied(now, tag, Event::HwOk, applied, Counter::StaleCompletion);
+        token
+    }
+
+    /// As [`completed_well`](Self::completed_well), of a descriptor with any outcome.
     pub(crate) fn completed(
         &mut self,
         now: Instant,
         Completion { tag, returned }: Completion,
     ) -> Option<FinalizeToken> {
-        // Nearly all descriptors come back well, and the others need no haste.
-        if returned != Returned::Ok || tag.index >= self.slots.count() {
-            self.on_completion(now, Completion { tag, returned });
+        if tag.index >= self.slots.count() {
+            self.counters.count(Counter::ForeignCompletion);
             return None;
         }
-        let (applied, token) = self.slots.apply_last(tag, Event::HwOk);
-        let _ = self.applied(now, tag, Event::HwOk, applied, Counter::StaleCompletion);
+        let event = Event::of_descriptor(returned);
+        let (applied, token) = self.slots.apply_last::<false>(tag, event);
+        let _ = self.applied(now, tag, event, applied, Counter::StaleCompletion);
         token
     }
 
@@ -98,7 +109,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Traces what an event has done.
     #[cfg_attr(not(feature = "compact"), inline(always))]
-    fn applied(
+    pub(crate) fn applied(
         &mut self,
         now: Instant,
         tag: Tag,

@@ -259,15 +259,15 @@ impl<'m> Slots<'m> {
         self.shared.apply_here(tag, event, &mut self.ended)
     }
 
-    /// As [`apply_here`](Self::apply_here). Returns the token of a transfer that has ended and is
-    /// the next to be reported.
+    /// As [`apply_here`](Self::apply_here) or [`apply`](Self::apply). Returns the token of a
+    /// transfer that has ended and is the next to be reported.
     #[cfg_attr(not(feature = "compact"), inline(always))]
-    pub fn apply_last(
+    pub fn apply_last<const HERE: bool>(
         &mut self,
         tag: Tag,
         event: Event,
     ) -> (Option<Applied>, Option<FinalizeToken>) {
-        self.shared.apply_last(tag, event, &mut self.ended)
+        self.shared.apply_last::<HERE>(tag, event, &mut self.ended)
     }
 
     /// Takes the next slot whose transfer has ended, oldest first.

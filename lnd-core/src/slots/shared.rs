@@ -197,17 +197,18 @@ impl<'m> Shared<'m> {
         self.exchange::<true>(tag, event, |token| self.complete(token, Some(batch)))
     }
 
-    /// As [`apply_here`](Self::apply_here). The token of a transfer that has ended is returned, if
+    /// As [`apply_owned`](Self::apply_owned). `HERE`: compiled into its caller, for a constant
+    /// event. The token of a transfer that has ended is returned, if
     /// no other transfer waits to be reported before it (R9).
     #[cfg_attr(not(feature = "compact"), inline(always))]
-    pub fn apply_last(
+    pub fn apply_last<const HERE: bool>(
         &self,
         tag: Tag,
         event: Event,
         batch: &mut Batch,
     ) -> (Option<Applied>, Option<FinalizeToken>) {
         let mut kept = None;
-        let applied = self.exchange::<true>(tag, event, |token| {
+        let applied = self.exchange::<HERE>(tag, event, |token| {
             if batch.is_empty() && self.nothing_completed() {
                 kept = Some(token);
             } else {

@@ -118,7 +118,7 @@ impl<'m, const N: usize> Lanes<'m, N> {
         }
         set(&mut self.tails, lane, index);
         self.busy |= bit(lane);
-        self.len = self.len.saturating_add(1);
+        self.len = self.len.wrapping_add(1);
     }
 
     /// Removes a timer. A timer that is not queued stays so. Returns whether it was queued.
@@ -129,7 +129,15 @@ impl<'m, const N: usize> Lanes<'m, N> {
         };
         let Timer { prev, next, lane, .. } = *timer;
         timer.lane = OUT;
-        let lane = lane as usize;
+        self.unlink(prev, next, lane as usize);
+        // It was queued, so it was counted.
+        self.len = self.len.wrapping_sub(1);
+        true
+    }
+
+    /// Links the neighbours of a timer that leaves a lane.
+    #[inline(always)]
+    fn unlink(&mut self, prev: u32, next: u32, lane: usize) {
         match self.timers.get_mut(prev as usize) {
             Some(before) => before.next = next,
             None => set(&mut self.heads, lane, next),
@@ -143,8 +151,6 @@ impl<'m, const N: usize> Lanes<'m, N> {
         if self.heads.get(lane) == Some(&NONE) {
             self.busy &= !bit(lane);
         }
-        self.len = self.len.saturating_sub(1);
-        true
     }
 
     /// When the next timer is due, and its index. Reads the lanes' heads only.

@@ -27,6 +27,19 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
+    /// As [`cancel`](Self::cancel), compiled into its caller: for the sweep, where every transfer
+    /// of a peer passes.
+    #[cfg_attr(not(feature = "compact"), inline(always))]
+    pub(crate) fn cancel_here(&mut self, now: Instant, tag: Tag, cause: Cause) {
+        let event = Event::Cancel(cause);
+        let applied = self.slots.apply_here(tag, event);
+        match self.applied(now, tag, event, applied, Counter::StaleAnswer) {
+            Some(Effect::Invalidate) => self.invalidate_here(now, tag),
+            Some(effect) => self.cancelled(now, tag, cause, effect),
+            None => {}
+        }
+    }
+
     /// Carries out the effect of a cancellation.
     fn cancelled(&mut self, now: Instant, tag: Tag, cause: Cause, effect: Effect) {
         match effect {

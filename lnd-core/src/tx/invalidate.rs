@@ -24,7 +24,13 @@ impl<P: Ports> Driver<'_, P> {
     /// Invalidates a cancelled transfer's descriptor at the engine, once. While the peer may be
     /// pulling it, sends CANCEL instead.
     pub(crate) fn invalidate(&mut self, now: Instant, tag: Tag) {
-        self.await_drain(now, tag);
+        self.invalidate_here(now, tag);
+    }
+
+    /// As [`invalidate`](Self::invalidate), compiled into its caller: for the sweep.
+    #[cfg_attr(not(feature = "compact"), inline(always))]
+    pub(crate) fn invalidate_here(&mut self, now: Instant, tag: Tag) {
+        self.await_drain_here(now, tag);
         if self.is_lent(tag.index) {
             self.call_off(now, tag.index);
             return;
@@ -53,6 +59,11 @@ impl<P: Ports> Driver<'_, P> {
 
     /// From now on the transfer's timer bounds its drain (S0-9, R40).
     pub(crate) fn await_drain(&mut self, now: Instant, tag: Tag) {
+        self.await_drain_here(now, tag);
+    }
+
+    #[cfg_attr(not(feature = "compact"), inline(always))]
+    fn await_drain_here(&mut self, now: Instant, tag: Tag) {
         let Some(state) = self.slots.get_mut(tag.index) else { return };
         // Until a proof ends the drain, the slot itself is the quarantine (R13). The quarantine is
         // bounded by the slots: new work is refused when none is left, and the end of the bound

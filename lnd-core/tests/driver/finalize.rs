@@ -81,10 +81,12 @@ fn a_polling_host_gets_the_report_with_the_completion() {
     // INV-1: once.
     assert_eq!(driver.complete(now, back(two, Returned::Ok)), None);
     assert!(driver.nothing_to_report());
-    // One that did not come back well is reported like all others.
-    assert_eq!(driver.complete(now, back(one, Returned::Untouched)), None);
-    let report = driver.next_report(now).unwrap();
+    // One that did not come back well is reported at once too.
+    let report = driver.complete(now, back(one, Returned::Untouched)).unwrap();
     assert_eq!((report.tag, report.status.errno), (one, -103));
+    assert!(driver.nothing_to_report(), "it was reported");
+    assert_eq!(driver.complete(now, back(one, Returned::Touched)), None);
+    assert_eq!(driver.counters().value(Counter::StaleCompletion), 3);
 }
 
 /// INV-2: a ring says nothing of another link's transfer. A host that polls is no worse off than
@@ -108,13 +110,14 @@ fn a_polling_host_refuses_what_another_links_ring_says() {
 /// R9: a transfer that ends behind another is not reported before it.
 #[test]
 fn r9_a_completion_does_not_overtake_a_report_that_waits() {
-    for in_interrupt in [false, true] {
+    let ways = [Returned::Ok, Returned::Untouched].map(|it| [(false, it), (true, it)]);
+    for (in_interrupt, returned) in ways.into_iter().flatten() {
         let mut w = World::met();
         w.hold("put_req");
         let [one, two] = [5000, 6000].map(|length| w.put(0, 1, length).unwrap());
         w.settle();
         let now = w.now;
-        let [first, second] = [one, two].map(|tag| Completion { tag, returned: Returned::Ok });
+        let [first, second] = [one, two].map(|tag| Completion { tag, returned });
         let driver = &mut w.node(0).driver;
         if in_interrupt {
             let irq_handle = driver.irq_handle();

@@ -2,6 +2,8 @@
 //! This file translates the end of a transfer, a (cause, place), to errno, health class and
 //! delivery (R7, R42).
 
+#[cfg(not(feature = "compact"))]
+use super::word::EVIDENCES;
 use super::word::{Cause, Phase, Place, Word};
 
 /// LNet's health classes (`lnet_msg_hstatus`; `lnet/include/lnet/lib-types.h` of public Lustre).
@@ -291,13 +293,46 @@ impl Status {
         if !word.lost() {
             return Some(Self::OK);
         }
+        Some(Self::of_lost(policy, word))
+    }
+
+    /// The status of a finished word that has lost something.
+    #[cfg(feature = "compact")]
+    const fn of_lost(policy: Policy, word: Word) -> Self {
+        Self::of_evidence(policy, word)
+    }
+
+    /// The status of a finished word that has lost something. It is looked up: when a peer goes
+    /// down, many words have lost something.
+    #[cfg(not(feature = "compact"))]
+    #[inline]
+    const fn of_lost(policy: Policy, word: Word) -> Self {
+        LOSSES[policy as usize][word.evidence()]
+    }
+
+    const fn of_evidence(policy: Policy, word: Word) -> Self {
         match (word.cause(), word.place()) {
-            (Some(cause), Some(place)) => Some(Self::of(policy, cause, place)),
+            (Some(cause), Some(place)) => Self::of(policy, cause, place),
             // `step` records both with every loss. No driver makes a word without them; the table
             // still answers it.
-            _ => Some(Self::of(policy, Cause::Local, Place::Moving)),
+            _ => Self::of(policy, Cause::Local, Place::Moving),
         }
     }
+}
+
+/// The status of every evidence, by policy.
+#[cfg(not(feature = "compact"))]
+static LOSSES: [[Status; EVIDENCES]; 2] = [losses(Policy::Seed), losses(Policy::O2ibCompat)];
+
+#[cfg(not(feature = "compact"))]
+const fn losses(policy: Policy) -> [Status; EVIDENCES] {
+    let mut table = [Status::OK; EVIDENCES];
+    let mut evidence = 0;
+    while evidence < EVIDENCES {
+        table[evidence] = Status::of_evidence(policy, Word::of_evidence(evidence));
+        evidence += 1;
+    }
+    table
 }
 
 #[cfg(test)]
@@ -319,6 +354,31 @@ mod tests {
             }
         }
         assert_eq!((Status::OK.errno, Status::OK.health), (0, HealthClass::Ok));
+    }
+
+    #[test]
+    fn a_lost_word_has_the_status_of_its_cause_and_place() {
+        use super::super::word::Debts;
+        use super::super::{step, Event};
+        for policy in [Policy::Seed, Policy::O2ibCompat] {
+            for cause in Cause::ALL {
+                for (end, place) in
+                    [(Event::HwTouched, Place::Moving), (Event::HwUntouched, Place::Staged)]
+                {
+                    let word = step(Word::live(9, Debts::HW), Event::PayCpu).word;
+                    let word = step(step(word, Event::Cancel(cause)).word, end).word;
+                    let status = Status::of_word(policy, word).unwrap();
+                    assert_eq!(status, Status::of(policy, cause, place), "{word:?}");
+                }
+            }
+            // No driver makes these.
+            let unknown = Word::from_bits(0xc010 | 15 << 7 | 7 << 11);
+            let none = Word::from_bits(0xc010);
+            for word in [unknown, none] {
+                let status = Status::of(policy, Cause::Local, Place::Moving);
+                assert_eq!(Status::of_word(policy, word), Some(status));
+            }
+        }
     }
 
     #[test]

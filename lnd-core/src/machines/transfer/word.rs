@@ -154,6 +154,10 @@ const PHASE_SHIFT: u32 = 14;
 const PHASE_MASK: u32 = 0x3;
 const GENERATION_SHIFT: u32 = 16;
 
+/// Numbers that cause and place can be, as one.
+#[cfg(not(feature = "compact"))]
+pub(super) const EVIDENCES: usize = ((CAUSE_MASK + 1) * (PLACE_MASK + 1)) as usize;
+
 impl Word {
     /// An unused slot's word.
     pub const fn free(generation: u32) -> Self {
@@ -237,6 +241,23 @@ impl Word {
     pub(crate) const fn ended_well(self) -> bool {
         let phase = (Phase::Done as u32) << PHASE_SHIFT;
         self.0 & (PHASE_MASK << PHASE_SHIFT | LOST | INVALIDATING) == phase
+    }
+
+    /// Cause and place as one number, below [`EVIDENCES`].
+    #[cfg(not(feature = "compact"))]
+    pub(super) const fn evidence(self) -> usize {
+        (self.0 >> CAUSE_SHIFT) as usize & (EVIDENCES - 1)
+    }
+
+    /// A word with this cause and place, and nothing else.
+    #[cfg(not(feature = "compact"))]
+    pub(super) const fn of_evidence(evidence: usize) -> Self {
+        Self((evidence as u32) << CAUSE_SHIFT)
+    }
+
+    /// Whether it was invalidated, and lost nothing.
+    pub(crate) const fn returned_well(self) -> bool {
+        self.0 & (LOST | INVALIDATING) == INVALIDATING
     }
 
     /// Whether a cause is recorded.
