@@ -12,6 +12,12 @@
 //!
 //! The yardstick is a [bare sweep](lnd_bench::floor) over as many: a compare-and-swap for each, and
 //! back to the pool.
+//!
+//! "Polled" is the same of a host whose own thread takes completions: each report is the result of
+//! the call that hands the descriptor back.
+//!
+//! `--count N`: the instructions of one peer-down with `N` outstanding, without another peer's
+//! lives, are those in `lnd_measured`. With `--phase polls` those of a host that polls.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::time::Instant;
@@ -21,7 +27,7 @@ use lnd_bench::mock::{nid, Rig, LINK};
 use lnd_bench::{clock, place, Column, Options, Table};
 use lnd_core::config::Config;
 use lnd_core::counters::{Counter, Counters};
-use lnd_core::driver::Kind;
+use lnd_core::driver::{Kind, Report};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::Tag;
 use lnd_core::message::Message;
@@ -44,9 +50,39 @@ struct Cost {
     longest: f64,
 }
 
+/// How far the end of the victim's transfers has come.
+#[derive(Default)]
+struct Ends {
+    /// Descriptors that came back.
+    seen: usize,
+    good: usize,
+    bad: usize,
+}
+
+impl Ends {
+    fn note(&mut self, report: &Report) {
+        match report.status.errno {
+            0 => self.good += 1,
+            _ => self.bad += 1,
+        }
+    }
+
+    const fn reported(&self) -> usize {
+        self.good + self.bad
+    }
+}
+
+/// What a simulator of the processor counts: see `benches/instructions.rs`.
+#[inline(never)]
+fn lnd_measured(work: &mut dyn FnMut()) {
+    work();
+}
+
 /// A driver with `outstanding` PUTs staged for the victim, their messages gone.
 struct Scene {
     rig: Rig,
+    /// The host's own thread takes completions, in place of an interrupt.
+    polls: bool,
     /// Our session with each of the two, and how much they have consumed.
     sessions: [u32; 2],
     consumed: [u16; 2],
@@ -55,7 +91,7 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(outstanding: usize) -> Self {
+    fn new(outstanding: usize, polls: bool) -> Self {
         // A table of the transfers' own size: the sweep looks at each slot once.
         let mut config = Config::new(outstanding as u32 + 64, 4, 1);
         (config.passive_slots, config.lists) = (1, 0);
@@ -63,6 +99,7 @@ impl Scene {
         let sessions = [rig.meet(VICTIM), rig.meet(OTHER)];
         let mut scene = Self {
             rig,
+            polls,
             sessions,
             consumed: [1, 1],
             counters: Counters::new(),
@@ -109,6 +146,45 @@ impl Scene {
         begin.elapsed().as_nanos() as f64
     }
 
+    fn begin_down(&mut self) {
+        self.rig.driver.on_peer(self.rig.now, nid(VICTIM), false);
+    }
+
+    /// One bounded step of the driver, and what it leads to.
+    fn serve_down(&mut self, ends: &mut Ends) {
+        self.rig.driver.on_time(self.rig.now);
+        // The engine gives back what was asked for, some of it after the last byte (S0-16).
+        let asked = self.rig.driver.engine_mut(LINK).unwrap().invalidated.len();
+        while ends.seen < asked {
+            let tag = self.rig.driver.engine_mut(LINK).unwrap().invalidated[ends.seen];
+            let done = ends.seen.is_multiple_of(2);
+            let returned = if done { Returned::Ok } else { Returned::Untouched };
+            ends.seen += 1;
+            if self.polls {
+                let completion = Completion { tag, returned };
+                let report = self.rig.driver.complete(self.rig.now, completion);
+                ends.note(&report.expect("a report"));
+            } else {
+                self.complete(tag, returned);
+            }
+        }
+        while let Some(report) = self.rig.driver.next_report(self.rig.now) {
+            ends.note(&report);
+        }
+    }
+
+    /// Peer down, for a count of instructions: until everything has ended, and nothing beside it.
+    fn count(mut self) {
+        let (outstanding, mut ends) = (self.tags.len(), Ends::default());
+        lnd_measured(&mut || {
+            self.begin_down();
+            while ends.reported() < outstanding {
+                self.serve_down(&mut ends);
+            }
+        });
+        self.check(&ends);
+    }
+
     /// Peer down: until everything has ended.
     fn drain(&mut self) -> Cost {
         let outstanding = self.tags.len();
@@ -117,40 +193,25 @@ impl Scene {
             alone.push(self.serve_other());
         }
         let (mut meanwhile, mut drain, mut longest) = (Column::default(), 0.0, 0.0_f64);
-        let (mut good, mut bad) = (0, 0);
+        let mut ends = Ends::default();
         let mut begin = clock::spent();
-        self.rig.driver.on_peer(self.rig.now, nid(VICTIM), false);
-        let mut seen = 0;
-        while good + bad < outstanding {
-            self.rig.driver.on_time(self.rig.now);
-            // The engine gives back what was asked for, some of it after the last byte (S0-16).
-            let asked = self.rig.driver.engine_mut(LINK).unwrap().invalidated.len();
-            while seen < asked {
-                let tag = self.rig.driver.engine_mut(LINK).unwrap().invalidated[seen];
-                let done = seen % 2 == 0;
-                self.complete(tag, if done { Returned::Ok } else { Returned::Untouched });
-                seen += 1;
-            }
-            while let Some(report) = self.rig.driver.next_report(self.rig.now) {
-                match report.status.errno {
-                    0 => good += 1,
-                    _ => bad += 1,
-                }
-            }
+        self.begin_down();
+        while ends.reported() < outstanding {
+            self.serve_down(&mut ends);
             let spent = (clock::spent() - begin) as f64;
             (drain, longest) = (drain + spent, longest.max(spent));
             meanwhile.push(self.serve_other());
             begin = clock::spent();
         }
-        self.check(good, bad);
+        self.check(&ends);
         let (alone, meanwhile) = (alone.median(), meanwhile.median());
         Cost { drain, alone, meanwhile, longest }
     }
 
     /// Everything was asked back once and has ended once, and nothing is left.
-    fn check(&mut self, good: usize, bad: usize) {
+    fn check(&mut self, ends: &Ends) {
         let outstanding = self.tags.len();
-        assert_eq!((good, bad), (outstanding.div_ceil(2), outstanding / 2));
+        assert_eq!((ends.good, ends.bad), (outstanding.div_ceil(2), outstanding / 2));
         let driver = &mut self.rig.driver;
         let invalidated = driver.counters().value(Counter::Invalidated);
         assert_eq!(invalidated, outstanding as u64, "each descriptor is asked for once");
@@ -167,6 +228,7 @@ impl Scene {
 #[derive(Default)]
 struct Costs {
     each: Column,
+    polled: Column,
     bare: Column,
     alone: Column,
     meanwhile: Column,
@@ -184,12 +246,18 @@ fn bare_sweep(outstanding: usize) -> f64 {
 
 fn main() {
     let options = Options::read();
+    if let Some(count) = options.count {
+        let polls = options.phase.as_deref() == Some("polls");
+        return Scene::new(count as usize, polls).count();
+    }
     place::pin(place::pair().0);
     let mut costs = OUTSTANDING.map(|_| Costs::default());
     for _ in 0..options.rounds(21, 1) {
         for (&outstanding, costs) in OUTSTANDING.iter().zip(&mut costs) {
             costs.bare.push(bare_sweep(outstanding));
-            let cost = Scene::new(outstanding).drain();
+            let cost = Scene::new(outstanding, true).drain();
+            costs.polled.push(cost.drain / outstanding as f64);
+            let cost = Scene::new(outstanding, false).drain();
             costs.each.push(cost.drain / outstanding as f64);
             costs.alone.push(cost.alone);
             costs.meanwhile.push(cost.meanwhile);
@@ -205,6 +273,8 @@ fn main() {
         table.line(&name("bare sweep"), "ns", &cost.bare, None);
         let ratio = cost.each.over(&cost.bare);
         table.line(&name("beside it"), "ns", &cost.each, Some((&ratio, "of the bare sweep")));
+        let ratio = cost.polled.over(&cost.bare);
+        table.line(&name("polled"), "ns", &cost.polled, Some((&ratio, "of the bare sweep")));
         table.line(&name("longest round"), "us", &cost.longest, None);
         let ratio = cost.meanwhile.over(&cost.alone);
         table.line(&name("other peer"), "ns", &cost.meanwhile, Some((&ratio, "of it alone")));
