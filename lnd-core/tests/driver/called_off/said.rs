@@ -87,8 +87,8 @@ fn a_cancel_is_said_again_within_the_bound_and_answered_again() {
     assert_goes_on(&mut w);
 }
 
-/// The puller uses up most of the drain bound and then lets go. The engine is asked only now, and has
-/// the whole bound for itself: a slow answer is not its failure.
+/// The puller uses up most of the drain bound and then lets go. The engine is asked only now, and
+/// has the whole bound for itself: a slow answer is not its failure.
 #[test]
 fn s0_9_an_engine_that_is_asked_late_has_the_whole_bound() {
     let mut w = met();
