@@ -8,6 +8,16 @@ use core::num::NonZeroU64;
 ///
 /// The upper half of the number holds network type and number, the lower half the address, as in
 /// LNet's 4-byte NIDs. It is never zero. A driver compares NIDs and does not interpret them.
+///
+/// ```
+/// use lnd_core::id::Nid;
+///
+/// // Address 2 of network 0 of the software fabric. LNet's own number serves as well.
+/// let nid = Nid::from_raw(2).unwrap();
+/// assert_eq!((nid.address(), nid.network()), (2, 0));
+/// assert_eq!(nid.to_string(), "2@soft0");
+/// assert_eq!(Nid::from_raw(0), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Nid(NonZeroU64);
@@ -37,6 +47,8 @@ impl Nid {
     }
 }
 
+/// As `address@softN`: the notation of the software fabric's networks. A host whose networks have
+/// other names prints the number itself.
 impl fmt::Display for Nid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}@soft{}", self.address(), self.network())
@@ -113,6 +125,14 @@ pub struct Identity {
 }
 
 /// One of a node's links, `0..MAX_LINKS`.
+///
+/// ```
+/// use lnd_core::id::{LinkId, MAX_LINKS};
+///
+/// let second = LinkId::new(1).unwrap();
+/// assert_eq!(second.index(), 1);
+/// assert_eq!(LinkId::new(MAX_LINKS), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct LinkId(u8);

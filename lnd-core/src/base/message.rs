@@ -138,6 +138,16 @@ pub struct PullReady<'a> {
 }
 
 /// One message. `header` belongs to the upper layer and is opaque, at most [`MAX_HEADER`] bytes.
+///
+/// A channel passes messages on without a look inside, but for the lane:
+///
+/// ```
+/// use lnd_core::message::{Lane, Message};
+///
+/// let message = Message::Immediate { header: &[1; 72], payload: b"four" };
+/// assert_eq!(message.lane(), Lane::Request);
+/// assert_eq!(Message::Noop.lane(), Lane::Control);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message<'a> {
     /// Opens a session.

@@ -13,6 +13,25 @@ use crate::base::id::LinkId;
 /// It guarantees two things. All work of the domain has ended, *and* no key that the domain gave to
 /// a peer is valid. A connection with drained queues may leave a key behind by which another
 /// connection reads the memory. Such an engine invalidates its keys before it reports stopped.
+///
+/// An engine makes the proof where it sees that it has stopped, and nowhere else:
+///
+/// ```
+/// use lnd_core::id::LinkId;
+/// use lnd_core::link::Quiesced;
+///
+/// /// The engine's registers: its identification and its status.
+/// fn quiesced(link: LinkId, identification: u32, status: u32) -> Option<Quiesced> {
+///     // A device that is gone reads all ones, "stopped" included.
+///     let stopped = identification == 0x4c4e_4401 && status & 1 != 0;
+///     // SAFETY: the device is there and has stopped; only `Engine::reset` starts it again.
+///     stopped.then(|| unsafe { Quiesced::assert_stopped(link) })
+/// }
+///
+/// let link = LinkId::new(0).unwrap();
+/// assert!(quiesced(link, u32::MAX, u32::MAX).is_none());
+/// assert_eq!(quiesced(link, 0x4c4e_4401, 1).unwrap().link(), link);
+/// ```
 #[derive(Debug)]
 #[must_use = "the domain stays stopped until the proof is spent on its reset"]
 pub struct Quiesced {
