@@ -27,16 +27,18 @@ static struct lnd_host_node *lnd_lnet_find(const char *interface)
 {
 	size_t name = strcspn(interface, "0123456789");
 	unsigned int i, number;
+	char rest;
 
 	lockdep_assert_held(&lnd_lnet_lock);
-	if (kstrtouint(interface + name, 10, &number))
+	/* a number and nothing behind it */
+	if (sscanf(interface + name, "%3u%c", &number, &rest) != 1)
 		return NULL;
 	for (i = 0; i < ARRAY_SIZE(lnd_lnet_fabrics); i++) {
 		struct lnd_host_fabric *fabric = lnd_lnet_fabrics[i];
 
 		if (fabric && number < LND_HOST_NODES && fabric->node[number] &&
 		    strcspn(fabric->name, "0123456789") == name &&
-		    !strncmp(fabric->name, interface, name))
+		    !memcmp(fabric->name, interface, name))
 			return fabric->node[number];
 	}
 	return NULL;
