@@ -189,7 +189,7 @@ impl Memory for Window {
 
     fn write(&mut self, address: u64, from: &[u8]) -> Result<(), BadAddress> {
         let to = self.place(address, from.len()).ok_or(BadAddress)?;
-        // SAFETY: as in `read`.
+        // SAFETY: within the block; `from` is memory elsewhere.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr(), from.len()) };
         Ok(())
     }

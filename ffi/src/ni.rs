@@ -97,7 +97,7 @@ pub(crate) struct Irq {
 
 // SAFETY: only the context whose id the owner word holds enters the cell.
 unsafe impl Sync for Irq {}
-// SAFETY: as for Irq.
+// SAFETY: only the context whose id the owner word of the NI holds enters the cell.
 unsafe impl Sync for ThreadCell {}
 
 impl Irq {

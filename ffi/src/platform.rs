@@ -41,7 +41,7 @@ pub(crate) struct Locked<'p> {
 // SAFETY: the context pointer is passed only to the platform's own functions. By the table's
 // contract they may be called in the contexts that the library calls them in.
 unsafe impl Send for Platform {}
-// SAFETY: as for Send; no field changes.
+// SAFETY: no field changes, and the platform's functions may be called from several contexts.
 unsafe impl Sync for Platform {}
 
 /// Converts a lane for C.

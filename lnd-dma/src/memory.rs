@@ -144,7 +144,7 @@ pub struct LinkMemory<'m> {
 // SAFETY: the memory is only accessed through atomics (and lists through atomics as well), which
 // any number of threads may do at once; it lives for 'm by the contract of `format` and `attach`.
 unsafe impl Send for LinkMemory<'_> {}
-// SAFETY: as for Send.
+// SAFETY: no field changes, and all shared words are atomics.
 unsafe impl Sync for LinkMemory<'_> {}
 
 impl<'m> LinkMemory<'m> {
@@ -307,7 +307,7 @@ impl<'m> LinkMemory<'m> {
     /// The post ring entry of a free-running index.
     pub fn post(&self, index: u32) -> &'m AtomicU32 {
         let entry = index & self.offsets.mask;
-        // SAFETY: as in `completion`.
+        // SAFETY: the ring's size is a power of two, so `entry` is within the ring.
         let place = unsafe { self.at(self.offsets.posts as usize + entry as usize * 4) };
         // SAFETY: aligned to 4; an atomic is valid for every bit pattern.
         unsafe { place.cast().as_ref() }

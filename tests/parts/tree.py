@@ -69,6 +69,19 @@ def faults(path, text):
             yield f"{path}:{number}: names a path of one machine: {line.strip()}"
 
 
+# A reference in place of an argument, and the shipped sources, in which there is none.
+UNARGUED = re.compile(r"// SAFETY: (?:as (?:above|in|for|they)\b|see )")
+SHIPPED = re.compile(r"^(?:lnd-[a-z]+|ffi(?:/soft|/firmware/[\w-]+)?)/src/.*\.rs$")
+
+
+def unargued(path, text):
+    """The unsafe sites of a shipped source whose argument is elsewhere, one line each."""
+    if SHIPPED.search(path):
+        for number, line in enumerate(text.splitlines(), 1):
+            if UNARGUED.search(line):
+                yield f"{path}:{number}: no argument: {line.strip()}"
+
+
 def wide(path, text):
     """The lines that are too wide, one line each."""
     if MADE.search(path) or ROWS.search(path) or EXEMPT.search(path):
@@ -139,6 +152,15 @@ def self_test():
     ):
         got = list(wide(path, text))
         assert len(got) == expected, (path, got)
+    above = "    // SAFETY: as above.\n    unsafe { f() }\n"
+    for path, text, expected in (
+        ("lnd-dma/src/a/b.rs", above, 1),
+        ("ffi/firmware/aarch64/src/a.rs", above.replace("as above", "see `read`"), 1),
+        ("ffi/soft/src/a.rs", "// SAFETY: as a whole, it is aligned.\n", 0),
+        ("lnd-dma/tests/a.rs", above, 0),
+    ):
+        got = list(unargued(path, text))
+        assert len(got) == expected, (path, got)
     long = good + "trait T {\n    fn g();\n}\nfn f() {\n" + "    f();\n" * 70 + "}\n"
     long += "// filler\n" * 400
     report = "\n".join(statistics_of({"a.rs": long}))
@@ -158,7 +180,7 @@ def main():
             continue  # binary
     for line in statistics_of(files):
         print(line)
-    wrong = [fault for path, text in files.items() for check in (faults, wide)
+    wrong = [fault for path, text in files.items() for check in (faults, unargued, wide)
              for fault in check(path, text)]
     print("\n".join(wrong + [f"{len(files)} files, {len(wrong)} faults"]))
     return 1 if wrong else 0

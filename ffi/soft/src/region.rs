@@ -20,7 +20,7 @@ pub struct SharedRegion<'m> {
 // SAFETY: a region is an address and a length. Its memory is accessed as words through atomics, and
 // as payload by copies whose exclusion is the protocol's (see `Bus`).
 unsafe impl Send for SharedRegion<'_> {}
-// SAFETY: as for Send; a shared region allows nothing that a copied one does not.
+// SAFETY: no field changes, and a copy allows whatever a shared reference does.
 unsafe impl Sync for SharedRegion<'_> {}
 
 impl<'m> SharedRegion<'m> {

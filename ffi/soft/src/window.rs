@@ -47,7 +47,7 @@ impl Memory for MemoryWindow<'_> {
     fn write(&mut self, address: u64, from: &[u8]) -> Result<(), BadAddress> {
         let length = u32::try_from(from.len()).map_err(|_| BadAddress)?;
         let to = self.fabric.window_place(self.node, address, length).ok_or(BadAddress)?;
-        // SAFETY: as in `read`.
+        // SAFETY: the range is within the window. `from` may lie in it too: `copy` allows overlap.
         unsafe { core::ptr::copy(from.as_ptr(), to.as_ptr(), from.len()) };
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::peers::PeerFlags;
 use crate::ports::Ports;
 use crate::shard::Driver;
 use crate::slots::{Flags, Role, SlotState};
-use crate::tx::From;
+use crate::tx::PostFrom;
 
 impl<P: Ports> Driver<'_, P> {
     /// Handles the control layer's one message: the peer has staged, and our pull may start (S3-7).
@@ -81,7 +81,7 @@ impl<P: Ports> Driver<'_, P> {
             let _ = self.apply(now, it.sink, Event::PayCpu);
             return;
         }
-        self.pull(now, it.sink, id, link, From::Answer);
+        self.pull(now, it.sink, id, link, PostFrom::Answer);
     }
 
     pub(crate) fn on_answer(

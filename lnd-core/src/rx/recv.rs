@@ -13,7 +13,7 @@ use crate::ports::trace::Trace;
 use crate::ports::{Ports, Tracer};
 use crate::shard::Driver;
 use crate::slots::{Flags, New, Role};
-use crate::tx::{scatter, From, Why};
+use crate::tx::{scatter, PostFrom, Why};
 
 impl<P: Ports> Driver<'_, P> {
     /// Receives a PUT, all of it or its first `length` bytes (`lnd_recv`). A length of zero
@@ -51,7 +51,7 @@ impl<P: Ports> Driver<'_, P> {
         } else if let Some(link) = self.slots.owner(tag.index).link() {
             let peer = self.peers.of_slot(tag.index);
             self.note_owed_done(tag, peer);
-            self.pull(now, tag, peer, link, From::Queue);
+            self.pull(now, tag, peer, link, PostFrom::Queue);
         }
         Ok(tag)
     }

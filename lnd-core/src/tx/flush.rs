@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! This file decides when and on which link waiting requests are sent.
 
-use super::gate::From;
+use super::gate::PostFrom;
 use crate::base::id::{LinkId, PeerId};
 use crate::base::message::Lane;
 use crate::base::time::{Instant, Span};
@@ -46,7 +46,7 @@ impl<P: Ports> Driver<'_, P> {
             let preference = self.slots.get(tag.index).and_then(SlotState::link_preference);
             let Some(link) = self.way_out(id, preference) else { break };
             self.unqueue(tag);
-            self.post(now, tag, id, link, From::Queue);
+            self.post(now, tag, id, link, PostFrom::Queue);
         }
         self.after_queueing(now, id);
     }

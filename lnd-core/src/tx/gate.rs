@@ -20,7 +20,7 @@ use crate::slots::Role;
 
 /// The origin of a transfer that is being posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum From<'h> {
+pub(crate) enum PostFrom<'h> {
     /// Just claimed: no other context has seen it. Contains the upper layer's header, which is not
     /// kept.
     Claim(&'h [u8]),
@@ -68,7 +68,7 @@ impl<'m, P: Ports> Driver<'m, P> {
         peer: PeerId,
         link: LinkId,
         role: Role,
-        from: From<'_>,
+        from: PostFrom<'_>,
     ) -> Option<Tx<'m>> {
         let gate = self.links.gate(link)?;
         let (peer_gate, record) = (self.peers.gate(peer)?, self.peers.get(peer)?);
@@ -89,16 +89,16 @@ impl<'m, P: Ports> Driver<'m, P> {
         let posting = gate.enter();
         // The owner is assigned before the word is published. The sweep judges the transfer by
         // both. A claim has assigned it already, for this link.
-        if !matches!(from, From::Claim(_)) {
+        if !matches!(from, PostFrom::Claim(_)) {
             self.slots.assign(tag, Owner::new(peer, incarnation, Some(link)));
         }
         let armed = match from {
-            From::Claim(_) => {
+            PostFrom::Claim(_) => {
                 self.slots.publish(tag, Word::live(tag.generation, owed));
                 true
             }
-            From::Queue => self.apply(now, tag, Event::Arm(owed)) == Some(Effect::None),
-            From::Answer => true,
+            PostFrom::Queue => self.apply(now, tag, Event::Arm(owed)) == Some(Effect::None),
+            PostFrom::Answer => true,
         };
         // Not armed: another context has cancelled the transfer while it was queued. `CPU` is its
         // last debt.

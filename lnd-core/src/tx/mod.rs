@@ -18,5 +18,5 @@ mod submit;
 mod turn;
 
 pub(crate) use copy::scatter;
-pub(crate) use gate::From;
+pub(crate) use gate::PostFrom;
 pub use request::{Kind, Refused, Request, Submitted, To, Why};

@@ -6,7 +6,7 @@
 //! gates](super::gate) → post → doorbell → send → pay `CPU`. A descriptor is staged before the
 //! message that lets the peer begin (INV-7).
 
-use super::gate::{From, Tx};
+use super::gate::{PostFrom, Tx};
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::key::Key;
@@ -25,9 +25,9 @@ impl<P: Ports> Driver<'_, P> {
         tag: Tag,
         peer: PeerId,
         link: LinkId,
-        from: From<'_>,
+        from: PostFrom<'_>,
     ) {
-        if from == From::Queue && self.end_if_late(now, tag) {
+        if from == PostFrom::Queue && self.end_if_late(now, tag) {
             return;
         }
         // The role is settled before the debts are published: a message that is too long for the
@@ -53,7 +53,7 @@ impl<P: Ports> Driver<'_, P> {
         role: Role,
         header: &[u8],
     ) {
-        self.post_as(now, tag, peer, link, role, From::Claim(header));
+        self.post_as(now, tag, peer, link, role, PostFrom::Claim(header));
     }
 
     #[cfg_attr(not(feature = "compact"), inline(always))]
@@ -64,7 +64,7 @@ impl<P: Ports> Driver<'_, P> {
         peer: PeerId,
         link: LinkId,
         role: Role,
-        from: From<'_>,
+        from: PostFrom<'_>,
     ) {
         if let Some(tx) = self.enter_gate(now, tag, peer, link, role, from) {
             self.post_and_send(now, &tx, from);
@@ -74,7 +74,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// The part between the fence and the payment of `CPU`.
     #[cfg_attr(not(feature = "compact"), inline(always))]
-    fn post_and_send(&mut self, now: Instant, tx: &Tx<'_>, from: From<'_>) {
+    fn post_and_send(&mut self, now: Instant, tx: &Tx<'_>, from: PostFrom<'_>) {
         if let Some(cause) = tx.blocked_by.or_else(|| self.lacks_key(tx)) {
             // The debts were published before the gate was read. They are withdrawn here, while
             // `CPU` keeps the transfer from ending.

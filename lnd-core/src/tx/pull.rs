@@ -7,7 +7,7 @@
 //! it is a GET of ours with its PULL_READY: that is `Live` and owes `HW`, and the queue holds its
 //! `CPU`. Nothing that a pull waits for waits for a pull (INV-11).
 
-use super::gate::From;
+use super::gate::PostFrom;
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::time::Instant;
@@ -27,7 +27,7 @@ impl<P: Ports> Driver<'_, P> {
         tag: Tag,
         id: PeerId,
         link: LinkId,
-        from: From<'_>,
+        from: PostFrom<'_>,
     ) {
         if self.begin_pull(tag, id) {
             self.post(now, tag, id, link, from);
@@ -43,7 +43,7 @@ impl<P: Ports> Driver<'_, P> {
             #[cfg(not(feature = "compact"))]
             self.post_claimed(now, tag, id, link, Role::PutSink, &[]);
             #[cfg(feature = "compact")]
-            self.post(now, tag, id, link, From::Claim(&[]));
+            self.post(now, tag, id, link, PostFrom::Claim(&[]));
             return;
         }
         // A queued pull must be visible to cancellations and to the sweep.
@@ -108,7 +108,7 @@ impl<P: Ports> Driver<'_, P> {
             // A `Live` pull already owes its descriptor: its answer armed it. Arming it again would
             // be a misuse.
             let live = self.slots.word(tag.index).phase() == Phase::Live;
-            let from = if live { From::Answer } else { From::Queue };
+            let from = if live { PostFrom::Answer } else { PostFrom::Queue };
             self.count_pull(tag, id);
             self.post(now, tag, id, link, from);
             return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! This file decides when and on which link answers to peers' requests are sent.
 
-use super::gate::From;
+use super::gate::PostFrom;
 use crate::base::id::{LinkId, Nid, Tag};
 use crate::base::message::Lane;
 use crate::base::time::Instant;
@@ -29,7 +29,7 @@ impl<P: Ports> Driver<'_, P> {
         if self.links.leads_to(nid, link) && !self.channel.ready(link, nid, Lane::Control) {
             return false;
         }
-        self.post(now, tag, peer, link, From::Queue);
+        self.post(now, tag, peer, link, PostFrom::Queue);
         true
     }
 

@@ -2,7 +2,7 @@
 //! This file sends the message of a transfer that is being posted.
 
 use super::copy::gather;
-use super::gate::{From, Tx};
+use super::gate::{PostFrom, Tx};
 use crate::base::id::Tag;
 use crate::base::key::Key;
 use crate::base::message::{Lane, Message, NakReason, PullReady};
@@ -19,7 +19,7 @@ impl<P: Ports> Driver<'_, P> {
         &mut self,
         now: Instant,
         tx: &Tx<'_>,
-        from: From<'_>,
+        from: PostFrom<'_>,
     ) -> Result<(), Cause> {
         let key = self.staged_key(tx);
         let key = key.as_bytes();
@@ -49,8 +49,8 @@ impl<P: Ports> Driver<'_, P> {
         let why = if tx.role.is_final() { state.why() } else { None };
         let (remote, length) = (state.remote, state.length);
         let header = match from {
-            From::Claim(header) => header,
-            From::Queue | From::Answer => self.slots.header(tx.tag.index),
+            PostFrom::Claim(header) => header,
+            PostFrom::Queue | PostFrom::Answer => self.slots.header(tx.tag.index),
         };
         let message = match tx.role {
             Role::Immediate => Message::Immediate { header, payload },

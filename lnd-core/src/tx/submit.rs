@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! This file accepts messages of the upper layer (`lnd_send`).
 
-use super::gate::From;
+use super::gate::PostFrom;
 use super::request::{Kind, Refused, Request, Submitted, To, Why};
 use crate::base::counters::Counter;
 use crate::base::fragment::{self, Fragment};
@@ -187,7 +187,7 @@ impl<P: Ports> Driver<'_, P> {
             Some(link) if role == Role::PutSource => {
                 self.post_claimed(now, tag, peer, link, role, request.header);
             }
-            Some(link) => self.post(now, tag, peer, link, From::Claim(request.header)),
+            Some(link) => self.post(now, tag, peer, link, PostFrom::Claim(request.header)),
             None => self.queue(now, tag, peer, request.header),
         }
         Ok(tag)

@@ -21,7 +21,7 @@ fn write(address: usize, value: u32) {
 }
 
 fn read(address: usize) -> u32 {
-    // SAFETY: as in `write`.
+    // SAFETY: only called with registers of the interrupt controller, which touches no memory.
     unsafe { with_exposed_provenance_mut::<u32>(address).read_volatile() }
 }
 
@@ -66,7 +66,7 @@ pub fn masked<R>(act: impl FnOnce() -> R) -> R {
     // SAFETY: interrupts are masked; nothing else changes.
     unsafe { asm!("mrs {}, daif", "msr daifset, #2", out(reg) before) };
     let result = act();
-    // SAFETY: as they were.
+    // SAFETY: the flags that were read above: nothing else changes.
     unsafe { asm!("msr daif, {}", in(reg) before) };
     result
 }

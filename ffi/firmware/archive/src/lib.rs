@@ -64,7 +64,7 @@ pub unsafe extern "C" fn hw_begin(a: *const Side, b: *const Side) -> u32 {
     let (Some(a), Some(b)) = (unsafe { a.as_ref() }, unsafe { b.as_ref() }) else { return 1 };
     // SAFETY: the caller's contract is the same.
     let a = unsafe { a.connect() };
-    // SAFETY: as above.
+    // SAFETY: the contract of `connect` is this call's own contract.
     let b = unsafe { b.connect() };
     let (Some((memory_a, window_a)), Some((memory_b, window_b))) = (a, b) else { return 1 };
     // Relaxed: only decides which caller continues; the Release below publishes.

@@ -106,7 +106,7 @@ pub struct Window {
 
 // SAFETY: plain bytes that are only copied, each by its current owner.
 unsafe impl Send for Window {}
-// SAFETY: as for Send.
+// SAFETY: no field changes, and the bytes are only copied, each by its current owner.
 unsafe impl Sync for Window {}
 
 impl Window {
@@ -171,7 +171,7 @@ impl Memory for Window {
     fn write(&mut self, address: u64, from: &[u8]) -> Result<(), BadAddress> {
         let length = u32::try_from(from.len()).map_err(|_| BadAddress)?;
         let to = self.place(address, length).ok_or(BadAddress)?;
-        // SAFETY: as in `read`.
+        // SAFETY: the range is in the window; `from` is memory of the caller's own.
         unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr(), from.len()) };
         Ok(())
     }

@@ -41,12 +41,12 @@ pub struct Device(pub u32);
 
 impl RegisterAccess for Device {
     fn read(&self, register: Register) -> u32 {
-        // SAFETY: linked for measurement, never run; so everywhere in this file.
+        // SAFETY: linked for measurement, never run.
         unsafe { lnd_port_register_read(self.0, register as u32) }
     }
 
     fn write(&self, register: Register, value: u32) {
-        // SAFETY: as above.
+        // SAFETY: linked for measurement, never run.
         unsafe { lnd_port_register_write(self.0, register as u32, value) };
     }
 }
@@ -57,7 +57,7 @@ pub struct Numbers;
 
 impl Nodes for Numbers {
     fn node_of(&self, nid: Nid) -> Option<u32> {
-        // SAFETY: as above.
+        // SAFETY: linked for measurement, never run.
         Some(unsafe { lnd_port_node_of(nid.raw()) })
     }
 }
@@ -90,7 +90,7 @@ impl Channel for Wire {
     }
 
     fn ready(&mut self, link: LinkId, to: Nid, lane: Lane) -> bool {
-        // SAFETY: as above.
+        // SAFETY: linked for measurement, never run.
         unsafe { lnd_port_ready(link.index() as u32, to.raw(), number(lane)) != 0 }
     }
 
@@ -104,7 +104,7 @@ impl Channel for Wire {
         let length =
             encode(envelope, message, Checksum::On, self.frame).map_err(|_| ChannelFull)?;
         let (link, lane) = (link.index() as u32, number(message.lane()));
-        // SAFETY: as above.
+        // SAFETY: linked for measurement, never run.
         let full = unsafe {
             lnd_port_send(link, envelope.to.raw(), lane, self.frame.as_ptr(), length) != 0
         };
@@ -124,20 +124,20 @@ pub struct Payload;
 impl Memory for Payload {
     fn read(&self, address: u64, into: &mut [u8]) -> Result<(), BadAddress> {
         let from = core::ptr::with_exposed_provenance::<u8>(address as usize);
-        // SAFETY: as above.
+        // SAFETY: linked for measurement, never run.
         unsafe { core::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
         Ok(())
     }
 
     fn write(&mut self, address: u64, from: &[u8]) -> Result<(), BadAddress> {
         let to = core::ptr::with_exposed_provenance_mut::<u8>(address as usize);
-        // SAFETY: as above.
+        // SAFETY: linked for measurement, never run.
         unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
         Ok(())
     }
 
     fn valid(&self, fragment: &Fragment) -> bool {
-        // SAFETY: as above.
+        // SAFETY: linked for measurement, never run.
         unsafe { lnd_port_valid(fragment.address, fragment.length) != 0 }
     }
 }

@@ -261,7 +261,8 @@ fn open(node: &lnd_soft_node, membership: &Membership<'static>) -> Result<(), ln
     }
     match core::mem::replace(&mut *receiving, Receiving::Gone) {
         Receiving::Memory(boxes) => {
-            // SAFETY: as for the outbox: the node left before it joined again.
+            // SAFETY: by the contract of the ABI a node of this host leaves before it joins again,
+            // and this is its only inbox.
             *receiving = Receiving::Open(unsafe { Inbox::new(membership, boxes) });
         }
         other => *receiving = other,
