@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Instructions of each phase of a message's life, counted by a simulator of the processor.
+//! Instructions of each phase of the life cycle of a message, counted by a simulator of the
+//! processor.
 //!
 //! One thread drives both nodes. The program calls [`measured`] for the phase that `--phase` names
 //! and for no other, so that `valgrind --tool=callgrind --collect-atstart=no

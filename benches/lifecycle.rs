@@ -61,7 +61,7 @@ impl Load {
         self.outstanding.push_back(tag);
         self.incarnations += 1;
         if self.incarnations.is_multiple_of(BATCH) {
-            // The peer has consumed everything so far, the greeting's request included.
+            // The peer has consumed everything so far, the handshake's request included.
             let credits = (self.incarnations + 1) as u16;
             let envelope = rig.envelope(1, self.incarnations as u32, credits);
             let _ = rig.driver.on_message(rig.now, LINK, &envelope, &Message::Noop);

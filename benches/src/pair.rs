@@ -71,7 +71,7 @@ pub fn link_memory(node: u32) -> LinkMemory<'static> {
     memory
 }
 
-/// Two nodes that have greeted each other. `window` is the payload memory of both.
+/// Two nodes that have connected to each other. `window` is the payload memory of both.
 pub fn pair(window: Window) -> [Node; 2] {
     pair_with(window, WIRE.max_immediate(REQUEST_SLOT as usize - 8))
 }
@@ -88,7 +88,7 @@ pub fn pair_with(window: Window, inline: u32) -> [Node; 2] {
     for node in &mut nodes {
         node.poll();
     }
-    // The first message in each direction greets.
+    // The first message in each direction connects.
     for from in 0..2 {
         nodes[from].put(&[]);
         while nodes[from].done.0 == 0 || nodes[1 - from].done.1 == 0 {

@@ -69,7 +69,7 @@ fn rig() -> Rig {
 /// books.
 fn cost(mut incarnation: impl FnMut(&mut Rig, u32)) -> Cost {
     let mut rig = rig();
-    // The first life settles whatever the greeting has left over.
+    // The first life settles whatever the handshake has left over.
     incarnation(&mut rig, 1);
     let mut costs = Vec::with_capacity(8);
     for round in 2..10 {

@@ -264,7 +264,7 @@ fn short_frames_that_agree_with_themselves_are_refused() {
             assert_eq!(error, expected, "{length} bytes of {}", sample.name);
         }
     }
-    // A later version's greeting may be longer than ours, and not shorter.
+    // A later version's HELLO may be longer than ours, and not shorter.
     for name in ["hello", "hello_ack"] {
         for (length, outcome) in [(95, Err(DecodeError::Length)), (96, Ok(())), (97, Ok(()))] {
             let later = |frame: &mut Vec<u8>| {

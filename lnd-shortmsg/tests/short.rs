@@ -136,7 +136,7 @@ fn every_message_comes_back() {
         let mut receiver = Receiver::of(wire, envelope.to);
         let decoded = receiver.receive_from(Sender::Known(envelope.from), &frame).unwrap();
         assert_eq!(decoded.into_parts(), (envelope, message));
-        // A greeting and a goodbye look the same on every channel (R27).
+        // HELLO and CLOSE look the same on every channel (R27).
         let named = Wire { heads: Heads::Named, ..wire };
         let same = frame_of(named, &envelope, &message) == frame;
         assert_eq!(same, named_always(&message));

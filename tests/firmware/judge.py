@@ -91,7 +91,7 @@ def of_trace(output):
         yield "not three logs of which nothing was lost"
     for ledger, counters in zip(lines(output, "ledger"), lines(output, "counters")):
         node = ledger["node"]
-        # Of ours and of the peer's, some of which had no verdict before the node died.
+        # Of ours and of the peer's, some of which had no decision before the node died.
         accepted = counters["accepted"] + counters["requests"]
         for name, expected in (("Accepted", accepted),
                                ("Finalized", ledger["ok"] + ledger["failed"])):

@@ -217,10 +217,10 @@ one_is_killed() {
     [ "$vm_status" = 137 ] || fail "the victim ended with $vm_status"
     wait_for 1800 grep -qs SURVIVED "$log" || fail "$(tail "$log")"
     grep -q 'machine 1 died' "$work/logs/doorbell" || fail "no node has declared the victim dead"
-    on_machine "$1" 1 peer reborn
+    on_machine "$1" 1 peer restarted
     ended "$1" survivor "$survivor"
-    ended "$1" reborn "$vm_pid"
-    note "$1, one is killed and reborn: $(since "$begun") s;" \
+    ended "$1" restarted "$vm_pid"
+    note "$1, one is killed and restarted: $(since "$begun") s;" \
         "$(sed -n 's/.*the other machine died: //p' "$log" | tr -d '\r')"
 }
 

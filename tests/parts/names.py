@@ -50,6 +50,9 @@ PROSE = {
     "wish": "ask, prefer", "wishes": "asks, prefers", "wished": "asked, preferred",
     "journey": "attempts", "journeys": "attempts", "yank": "reclaim", "yanks": "reclaims",
     "yanked": "reclaimed", "vouch": "assert", "vouched": "asserted",
+    "greet": "connect", "greets": "connects", "greeted": "connected",
+    "greeting": "HELLO, handshake", "greetings": "hellos", "reborn": "restarted",
+    "rebirth": "restart",
 }
 # The retired nouns that the prose of the book does not need in another sense.
 PAGES = ("nobody", "somebody", "whoever", "anybody", "everybody", "verdict", "verdicts", "journey",

@@ -86,7 +86,7 @@ impl Engine for Recorder {
     }
 }
 
-/// A channel that takes everything and remembers the session it last greeted with.
+/// A channel that takes everything and remembers the session it last connected with.
 #[derive(Debug, Default)]
 pub struct Post {
     /// Messages taken.
@@ -206,7 +206,7 @@ impl Rig {
         }
     }
 
-    /// Peer `n` greets us and answers our greeting; returns our session with it.
+    /// Peer `n` connects to us and answers our HELLO; returns our session with it.
     pub fn meet(&mut self, n: u64) -> u32 {
         let features = (Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED).0;
         let hello = Hello {

@@ -13,8 +13,8 @@ use super::late::{late_hellos, reaches_in_the_end, take, LateHellos};
 use super::letter::Letter;
 use super::world::World;
 
-/// Node 0 greets, and knows no incarnation of node 1. The first one's answer is held up. Returns
-/// its link.
+/// Node 0 sends HELLO, and knows no incarnation of node 1. The first one's answer is held up.
+/// Returns its link.
 fn first_answer_held(w: &mut World) -> usize {
     w.kill(0);
     w.put(1, 0, 0).unwrap();
@@ -47,7 +47,7 @@ fn s0_18_a_late_answer_of_a_former_incarnation_does_not_undo_its_successors_hell
 
 #[test]
 fn an_answer_of_the_incarnation_that_was_heard_meanwhile_counts() {
-    // Two that greet each other at once need no second hello (R30).
+    // Two that connect to each other at once need no second hello (R30).
     let mut w = World::new(2);
     w.hold("hello_ack");
     let (a, b) = (w.put(0, 1, 10).unwrap(), w.put(1, 0, 10).unwrap());
@@ -207,7 +207,7 @@ fn a_successor_is_taken_up_with_its_latest_session() {
 #[test]
 fn s0_18_a_request_of_an_incarnation_before_the_known_one_does_not_stay() {
     let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
-    for how in ["answered us, and is down", "greeted us, and said goodbye"] {
+    for how in ["answered us, and is down", "connected to us, and said goodbye"] {
         let mut w = if how.starts_with("answered") { World::met() } else { World::new(2) };
         if how.starts_with("answered") {
             w.notify_peer(0, 1, false);

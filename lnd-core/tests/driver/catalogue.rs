@@ -134,7 +134,8 @@ fn lu17841_hello_replaces_key_in_flight() {
     w.hold("put_req");
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
-    // The peer is given up and greeted anew while the request is on its way: what it names is over.
+    // The peer is given up and connected anew while the request is on its way: what it names is
+    // over.
     w.notify_peer(0, 1, false);
     w.settle();
     expect(w.report(0, tag), Cause::PeerDown, Place::Staged, -103, HealthClass::RemoteDropped);
@@ -246,7 +247,7 @@ fn h9_no_slot_is_skipped_wherever_the_sweep_begins() {
                 HealthClass::RemoteDropped,
             );
         }
-        // The hold-off; then it is greeted again.
+        // The hold-off; then it is connected again.
         w.sleep(Span::from_secs(6));
         w.put(0, 1, 10).unwrap();
         w.settle();

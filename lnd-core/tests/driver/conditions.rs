@@ -227,22 +227,23 @@ fn an_inline_payload_takes_no_list() {
     assert_eq!(w.nodes[1].done.len(), 1);
 }
 
-/// R35: goodbye is said to each peer that has greeted us and is not down, and to no other.
+/// R35: goodbye is said to each peer that has connected to us and is not down, and to no other.
 #[test]
 fn r35_goodbye_is_for_those_who_know_us() {
-    for (how, goodbyes) in [("met", 1), ("greeted us", 1), ("greeted by us", 0), ("down", 0)] {
+    for (how, goodbyes) in [("met", 1), ("connected to us", 1), ("connected by us", 0), ("down", 0)]
+    {
         let mut w = match how {
             "met" | "down" => World::met(),
             _ => World::new(2),
         };
         match how {
-            "greeted us" => w.hold("hello_ack"),
-            "greeted by us" => w.hold("hello"),
+            "connected to us" => w.hold("hello_ack"),
+            "connected by us" => w.hold("hello"),
             _ => {}
         }
         match how {
-            "greeted us" => _ = w.put(1, 0, 10).unwrap(),
-            "greeted by us" => _ = w.put(0, 1, 10).unwrap(),
+            "connected to us" => _ = w.put(1, 0, 10).unwrap(),
+            "connected by us" => _ = w.put(0, 1, 10).unwrap(),
             "down" => w.notify_peer(0, 1, false),
             _ => {}
         }

@@ -23,7 +23,7 @@ fn depth(depth: u16) -> Config {
 fn r34_no_more_requests_are_in_flight_than_there_are_credits() {
     let mut w = World::met_with(depth(3));
     w.node(1).inline = Decision::Keep;
-    // One credit is still out: the greeting's empty PUT was consumed and not yet told.
+    // One credit is still out: the handshake's empty PUT was consumed and not yet told.
     let before = w.said(0, 1, "immediate");
     let tags: Vec<Tag> = (0..8).map(|_| w.put(0, 1, 10).unwrap()).collect();
     w.settle();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Devices: they move bytes, and answer recalls as their mood is.
+//! Devices: they move bytes, and answer invalidations as each test sets them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::num::NonZeroU32;

@@ -104,7 +104,7 @@ fn a_request_of_an_unverified_session_is_dropped_by_who_has_been_answered() {
     w.tick();
     w.deliver();
     w.fabric.borrow_mut().wire.retain(|l| l.from == 1 && l.kind() == "hello_ack");
-    // The answer, as of one who has not greeted.
+    // The answer, as of one that has not connected.
     let mut ack = w.fabric.borrow_mut().wire.pop_front().unwrap();
     ack.envelope.session = 0;
     w.hand(&ack);

@@ -75,7 +75,7 @@ pub struct Fabric {
     pub room: BTreeMap<(usize, usize), [usize; 2]>,
     pub default_room: [usize; 2],
     pub immediate_max: u32,
-    /// Greetings do not say that CANCEL is answered.
+    /// Hellos do not say that CANCEL is answered.
     pub no_cancel: bool,
     /// Staged memory that was taken back from a device: `(node, incarnation, tag)`.
     pub taken_back: BTreeSet<(usize, u64, Tag)>,
@@ -104,7 +104,7 @@ pub struct Fabric {
     pub seen: BTreeSet<(u64, u64)>,
     /// Messages that ended as delivered.
     pub promised: BTreeSet<u64>,
-    /// Who sent a message, and to whom: nodes and lives.
+    /// Who sent a message, and to whom: nodes and incarnations.
     pub addressed: BTreeMap<u64, [(usize, u64); 2]>,
     /// Messages whose senders were told that they were not, and will not be, delivered.
     pub not_delivered: BTreeSet<u64>,

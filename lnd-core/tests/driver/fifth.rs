@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Connections whose stop does not end, that fail many at a time, or while their peers greet; and a
-//! reminder that a withdrawn request must not stop.
+//! Connections whose stop does not end, that fail many at a time, or while their peers connect; and
+//! a reminder that a withdrawn request must not stop.
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;

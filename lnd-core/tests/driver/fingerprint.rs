@@ -45,7 +45,7 @@ fn a_doorbell_that_is_owed_counts() {
     assert_ne!(fingerprint(&w), owed);
 }
 
-/// The time of a second peer's greeting, all else being equal.
+/// The time of a second peer's handshake, all else being equal.
 #[test]
 fn the_timer_of_every_peer_counts() {
     let run = |later: Span| {

@@ -41,7 +41,7 @@ fn lu16303_what_has_expired_in_the_credit_queue_is_not_sent() {
     late_in_a_queue(status);
 }
 
-/// The same while the peer is being greeted.
+/// The same while the peer is being connected to.
 #[test]
 fn lu16303_what_has_expired_while_handshake_is_not_sent() {
     let mut w = World::new(2);

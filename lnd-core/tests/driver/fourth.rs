@@ -29,8 +29,8 @@ fn leave(w: &mut World) -> Letter {
     take(w, 1, "close").unwrap()
 }
 
-/// Node 1 greets node 0, is answered, and reports a request as delivered, which stays on its way.
-/// What node 1 is asked stays on its way too.
+/// Node 1 connects to node 0, is answered, and reports a request as delivered, which stays on its
+/// way. What node 1 is asked stays on its way too.
 fn promise(w: &mut World) -> (Tag, Letter) {
     let tag = w.put(1, 0, 10).unwrap();
     w.settle();
@@ -161,7 +161,7 @@ fn h4_8_the_goodbye_of_the_present_one_counts_behind_a_late_one() {
 /// is there to be asked.
 #[test]
 fn h4_8_a_goodbye_that_names_our_session_settles_who_was_there_last() {
-    for heard in ["greeting", "down"] {
+    for heard in ["handshake", "down"] {
         let mut w = World::new(2);
         KINDS.iter().for_each(|kind| w.hold(kind));
         let (_, left) = promise(&mut w);
@@ -272,7 +272,7 @@ fn h4_8_what_was_taken_before_it_was_displaced_is_not_waited_for() {
 }
 
 /// The same where its place in the peer table was given to another node meanwhile, after so many
-/// requests. Then some requests are on their way while their sender greets, or are not.
+/// requests. Then some requests are on their way while their sender connects, or are not.
 #[test]
 fn h4_8_what_was_taken_before_it_was_forgotten_is_not_waited_for() {
     for (taken, started) in [(1, false), (100, false), (1, true), (100, true)] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Greeting (R27, S0-13, S0-14).
+//! Handshake (R27, S0-13, S0-14).
 
 use lnd_core::counters::Counter;
 use lnd_core::id::Incarnation;
@@ -21,7 +21,8 @@ fn r27_first_request_connects_and_waits_for_the_answer() {
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, 0);
     assert_eq!((w.said(0, 1, "hello"), w.said(1, 0, "hello_ack")), (1, 1));
-    // The greeted side greets back at once: messages never arrive early between correct nodes.
+    // The side that is connected to connects back at once: messages never arrive early between
+    // correct nodes.
     assert_eq!((w.said(1, 0, "hello"), w.said(0, 1, "hello_ack")), (1, 1));
     assert_eq!(w.state(1, 0), HelloState::Good);
     assert_eq!(w.count(1, Counter::Early), 0);
@@ -80,7 +81,7 @@ fn hello_tries_run_out_into_down_and_a_hold_off() {
     assert_eq!(w.said(0, 1, "hello"), usize::from(config().hello_tries));
     assert_eq!(w.state(0, 1), HelloState::Down);
     assert_eq!(w.put(0, 1, 10).unwrap_err(), lnd_core::driver::Why::PeerDown);
-    // After the hold-off it is greeted anew (R68).
+    // After the hold-off it is connected anew (R68).
     w.reboot(1);
     w.sleep(Span::from_secs(5));
     let tag = w.put(0, 1, 10).unwrap();
@@ -216,7 +217,7 @@ pub fn hello() -> Message<'static> {
     })
 }
 
-/// A letter as the driver of `from` might have sent it, with the lives that are true now.
+/// A letter as the driver of `from` might have sent it, with the present incarnations.
 pub fn forged<const SAFE_INVALIDATE: bool>(
     w: &WorldOf<SAFE_INVALIDATE>,
     from: usize,

@@ -93,9 +93,9 @@ fn lu17841_a_pull_from_the_former_incarnation_does_not_meet_what_the_new_one_sta
     w.put(0, 1, 0).unwrap();
     w.settle();
     let new: Vec<Tag> = (0..3).map(|_| w.put(0, 1, 4000).unwrap()).collect();
-    assert!(new.iter().all(|tag| *tag != old), "the same tag in two lives");
+    assert!(new.iter().all(|tag| *tag != old), "the same tag in two incarnations");
     w.settle();
-    // The former pull, recalled, still tries, and finds nothing under its tag.
+    // The former pull, invalidated, still tries, and finds nothing under its tag.
     devices(&w, 1, false, OnInvalidate::Wins);
     w.settle();
     let report = w.nodes[1].done.iter().find(|r| r.status.errno != 0).unwrap();

@@ -216,11 +216,11 @@ fn what_a_former_incarnation_has_sent_is_dropped_when_the_present_one_has_answer
     w.reboot(1);
     w.put(1, 0, 10).unwrap();
     w.settle();
-    assert_eq!(taken(&w), before + 1, "the new life is admitted");
+    assert_eq!(taken(&w), before + 1, "the new incarnation is admitted");
 
     let dropped = w.count(0, Counter::WrongIncarnation);
     w.hand(&hello);
-    assert!(w.hand(&request), "the present life has answered our hello; that one has not");
+    assert!(w.hand(&request), "the present incarnation has answered our hello");
     assert_eq!(w.count(0, Counter::WrongIncarnation), dropped + 1);
     w.settle();
     w.hand(&request);
@@ -254,7 +254,7 @@ fn what_was_taken_from_a_former_incarnation_is_not_taken_again_with_its_hello() 
     w.put(1, 0, 10).unwrap();
     w.settle();
     hand_held(&mut w, "hello_ack");
-    assert_eq!(taken(&w), 2, "the new life is admitted");
+    assert_eq!(taken(&w), 2, "the new incarnation is admitted");
 
     let waited = w.count(0, Counter::Waited);
     w.hand(&hello);

@@ -63,7 +63,7 @@ impl Letter {
         }
     }
 
-    /// A greeting does not announce some features.
+    /// HELLO does not announce some features.
     pub fn hide(&mut self, hidden: Features) {
         match &mut self.shape {
             Message::Hello(it) => it.features &= !hidden.0,

@@ -59,7 +59,7 @@ fn s0_18_a_late_hello_of_one_that_said_goodbye_costs_its_successor_nothing() {
     w.sleep(hold_off(&w));
     assert_eq!(w.state(0, 1), HelloState::Down);
     w.sleep(hold_off(&w));
-    // Its successor greets; our hello to it takes a while.
+    // Its successor connects; our hello to it takes a while.
     w.reboot(1);
     let tag = w.put(1, 0, 10).unwrap();
     w.tick();
@@ -76,9 +76,9 @@ fn s0_18_a_late_hello_of_one_that_said_goodbye_costs_its_successor_nothing() {
     w.assert_deliveries();
 }
 
-/// The receiver has said once that it does not count the session. The sender was greeting it just
-/// then, and takes no note; its hello, not answered so far, is given up. Neither says anything any
-/// more, and what was promised lies in the channel for ever.
+/// The receiver has said once that it does not count the session. The sender was connecting to it
+/// just then, and takes no note; its hello, not answered so far, is given up. Neither says anything
+/// any more, and what was promised lies in the channel for ever.
 #[test]
 fn s0_18_a_sender_that_is_told_while_it_connects_begins_anew() {
     let (mut w, letter) = forgotten();
@@ -94,7 +94,8 @@ fn s0_18_a_sender_that_is_told_while_it_connects_begins_anew() {
     w.settle();
     assert_eq!((w.state(0, 1), w.nodes[0].kept.len()), (HelloState::Good, 1));
     w.fabric.borrow_mut().room.insert((0, 2), [64, 0]);
-    // Node 2 took it for down, wrongly, and greets it anew. No hello but the last try's is left.
+    // Node 2 took it for down, wrongly, and connects to it anew. No hello but the last try's is
+    // left.
     w.notify_peer(2, 0, false);
     w.sleep(hold_off(&w));
     w.node(2).done.clear();
@@ -223,7 +224,7 @@ fn promised(nodes: usize) -> (World, Vec<Letter>) {
 }
 
 /// S0-18: no place for the sender of a promised request. It is asked when there is one: here when
-/// the one that is greeted is given up, which neither ends nor brings anything.
+/// the one that is connected to is given up, which neither ends nor brings anything.
 #[test]
 fn s0_18_one_that_found_no_place_is_asked_when_there_is_one() {
     let (mut w, letter) = forgotten();

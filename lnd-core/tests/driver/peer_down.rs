@@ -17,7 +17,7 @@ use super::hello::{forged, hello};
 use super::node::Decision;
 use super::world::{config, World};
 
-/// Sets how both devices of a node answer a recall, and whether they do anything else.
+/// Sets how both devices of a node answer an invalidation, and whether they do anything else.
 pub fn devices(w: &World, node: usize, frozen: bool, on_invalidate: OnInvalidate) {
     for link in 0..2 {
         w.device(node, link, |d| (d.frozen, d.on_invalidate) = (frozen, on_invalidate));

@@ -102,7 +102,7 @@ fn goes_on(w: &mut World) {
     w.assert_drained();
 }
 
-/// Node 1's last greeting is carried by another link past those before it, and answered.
+/// Node 1's last HELLO is carried by another link past those before it, and answered.
 fn answer_again(w: &mut World) {
     let wire = w.fabric.borrow().wire.clone();
     let handshake = wire.iter().rev().find(|l| (l.kind(), l.from) == ("hello", 1)).unwrap();

@@ -301,7 +301,7 @@ fn a_pull_proves_that_a_message_called_lost_had_arrived() {
         devices(&w, node, true, OnInvalidate::Wins);
     }
     let tag = w.put(0, 1, 5000).unwrap();
-    // The descriptor is recalled, and the pull wins.
+    // The descriptor is invalidated, and the pull wins.
     w.settle();
     assert_eq!(w.count(0, Counter::Invalidated), 1);
     for node in 0..2 {

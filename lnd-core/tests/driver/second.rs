@@ -129,7 +129,7 @@ fn r39_a_flushed_queue_leaves_the_deadlines_alone() {
     assert!(held.iter().all(|&tag| w.reported(0, tag)));
 }
 
-/// R39, R41: each greeting has a time of its own, whichever place its peer has.
+/// R39, R41: each HELLO has a time of its own, whichever place its peer has.
 #[test]
 fn r39_every_peers_handshake_ends_in_its_own_time() {
     let mut w = World::with(4, config());

@@ -209,7 +209,7 @@ fn a_credit_that_was_spent_for_nothing_comes_back() {
     let mut w = World::met();
     w.fabric.borrow_mut().ends_at_once = true;
     let (depth, session) = (usize::from(w.config.depth), credits(&w)[0].session);
-    // The greeting's request has the first.
+    // The handshake's request has the first.
     for _ in 1..depth {
         w.injected("immediate", InjectedFault::Lost(Sent::Unknown));
         w.put(0, 1, 10).unwrap();

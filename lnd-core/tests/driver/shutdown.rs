@@ -250,7 +250,7 @@ fn shutdown_while_handshake() {
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, -108);
     quiescent(&mut w);
-    assert_eq!(w.said(0, 1, "hello"), 1, "greeted after the end");
+    assert_eq!(w.said(0, 1, "hello"), 1, "connected after the end");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! Worlds in which nothing is lost and every lane keeps its order, but lanes stand still for long
 //! while nodes end, begin again, declare each other down, and forget each other for want of room
 //! (S0-18). Some of them have successions: a node ends in good order or crashes, and its successor
-//! greets while its predecessors' hellos and goodbyes are still on their way.
+//! connects while its predecessors' hellos and goodbyes are still on their way.
 
 use lnd_core::config::Config;
 use lnd_core::driver::{Kind, RunState};

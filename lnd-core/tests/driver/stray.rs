@@ -16,7 +16,7 @@ use super::world::{World, LINK0};
 
 const TAG: Tag = Tag { index: 3, generation: 9 };
 
-/// One of each kind of message but the greetings.
+/// One of each kind of message but the hellos.
 fn each() -> Vec<Message<'static>> {
     vec![
         Message::Immediate { header: &[0; 8], payload: &[1; 10] },

@@ -114,8 +114,8 @@ fn s0_18_a_sender_that_is_told_in_its_first_handshake_does_not_give_up() {
     [1, 3].into_iter().for_each(|tries| told_in_its_first_handshake(tries, false));
 }
 
-/// Node 1 has been told that a message is delivered which lies in the channel, and greets node 0
-/// anew: both have forgotten each other. Node 0 has no room for it, and its last try is out. The
+/// Node 1 has been told that a message is delivered which lies in the channel, and connects to node
+/// 0 anew: both have forgotten each other. Node 0 has no room for it, and its last try is out. The
 /// world and the message.
 pub fn promised_and_forgotten(hello_tries: u8) -> (World, Letter) {
     let mut w = World::with(4, Config { peers: 1, links: 1, hello_tries, ..config() });
@@ -138,7 +138,7 @@ pub fn promised_and_forgotten(hello_tries: u8) -> (World, Letter) {
     w.put(0, 2, 5000).unwrap();
     w.settle();
     assert_eq!((w.peer(0, 1), w.peer(1, 0)), (None, None));
-    // The sender greets anew. Node 0 has no room, and cannot say so.
+    // The sender connects anew. Node 0 has no room, and cannot say so.
     let tries = hello_tries.into();
     (0..tries).for_each(|_| w.injected("hello_ack", InjectedFault::Lost(Sent::NotDelivered)));
     w.put(1, 0, 20).unwrap();

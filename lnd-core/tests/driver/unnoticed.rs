@@ -63,7 +63,7 @@ fn r39_a_place_is_given_on_without_the_timer_of_its_former_peer() {
     assert!(w.reported(0, tag) && w.nodes[0].next.is_some(), "its hello is out");
     // An interrupt takes it down; the thread has not looked.
     assert!(w.nodes[0].driver.irq_handle().peer_down(id));
-    // A node with which we have no version in common is answered and not greeted.
+    // A node with which we have no version in common is answered and gets no HELLO.
     let foreign = Hello {
         version_min: 9,
         version_max: 9,

@@ -36,7 +36,7 @@ fn a_peer_is_shown_from_its_first_handshake_on() {
     w.settle();
     let view = peer(&w, 0, 1).unwrap();
     assert_eq!((view.nid, view.state, view.incarnation), (nid(1), HelloState::Handshake, None));
-    assert_eq!((view.transfers, view.in_flight), (1, 0), "it waits for the greeting");
+    assert_eq!((view.transfers, view.in_flight), (1, 0), "it waits for the handshake");
     assert_eq!(w.nodes[0].driver.peers_known(), 1);
     w.free("hello");
     w.sleep(Span::from_secs(1));
@@ -135,7 +135,7 @@ fn lu16604_every_end_lets_go_of_its_peer() {
             }
         }),
         ("links down", |w| devices(w, 0, true, OnInvalidate::Never)),
-        ("new life", |w| {
+        ("new incarnation", |w| {
             for kind in ["put_req", "get_req", "immediate"] {
                 w.hold(kind);
             }
@@ -151,7 +151,7 @@ fn lu16604_every_end_lets_go_of_its_peer() {
         w.settle();
         match name {
             "peer down" => w.notify_peer(0, 1, false),
-            "new life" => {
+            "new incarnation" => {
                 w.reboot(1);
                 w.put(1, 0, 10).unwrap();
             }

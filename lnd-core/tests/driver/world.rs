@@ -65,7 +65,7 @@ impl<const SAFE_INVALIDATE: bool> WorldOf<SAFE_INVALIDATE> {
         world
     }
 
-    /// Two nodes that have greeted each other.
+    /// Two nodes that have connected to each other.
     pub fn met() -> Self {
         Self::met_with(config())
     }

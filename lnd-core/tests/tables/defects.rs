@@ -55,7 +55,7 @@ pub const DEFECTS: [Defect; 18] = [
         },
     },
     Defect {
-        name: "a cancellation recalls a short message (INV-5)",
+        name: "a cancellation invalidates a short message (INV-5)",
         breaks: Property::MsgOwner,
         step: |word, event| {
             let right = step(word, event);

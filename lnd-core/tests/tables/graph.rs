@@ -175,7 +175,7 @@ fn at_once(word: Word, event: Event, step: &Stepper) -> (Word, String) {
     (next.word, effects.join(", "))
 }
 
-/// Name and label of the node of a class. A recall matters only while the descriptor is out.
+/// Name and label of the node of a class. An invalidation matters only while the descriptor is out.
 fn place(class: Class) -> (String, String) {
     let (mut id, mut label) = match class.phase {
         Phase::Done if class.lost => return ("Lost".to_owned(), "Lost".to_owned()),

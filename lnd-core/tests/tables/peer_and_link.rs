@@ -38,12 +38,12 @@ fn check_hello(step: Hello) -> BTreeSet<&'static str> {
             rule(!started || next == S::Handshake, "a hello that is out is waited for");
             rule(
                 event != E::HelloNewIncarnation || effect == F::SweepAndHandshake,
-                "a former life is over",
+                "a former incarnation is over",
             );
             rule(event != E::Claimed || started, "who claims to be the successor is asked");
             rule(
                 state != S::Down || next == state || unannounced,
-                "down until there is news of life",
+                "down until a message shows that it is up",
             );
             let starts_one = event != E::Wanted && event != E::HelloSameIncarnation;
             rule(state != S::Handshake || !started || starts_one, "one hello in flight (LU-16213)");
@@ -134,7 +134,7 @@ fn the_handshake_s_checker_bites() {
     use HelloState as S;
     let defects: [(&str, Hello); 6] = [
         ("only our answered hello makes good", |state, event| match (state, event) {
-            // R27: to be greeted is not to be answered.
+            // R27: to get HELLO is not to be answered.
             (S::Handshake, E::HelloSameIncarnation) => (S::Good, F::Flush),
             _ => hello_step(state, event),
         }),
@@ -147,7 +147,7 @@ fn the_handshake_s_checker_bites() {
             (S::Handshake, E::Exhausted) => (S::Down, F::None),
             _ => hello_step(state, event),
         }),
-        ("a former life is over", |state, event| match (state, event) {
+        ("a former incarnation is over", |state, event| match (state, event) {
             (S::Good, E::HelloNewIncarnation) => (S::Handshake, F::StartHandshake),
             _ => hello_step(state, event),
         }),

@@ -135,7 +135,7 @@ fn the_source_begins_another_incarnation() {
     world.stage(A, tag(0), &out, 1);
     world.settle();
     assert_eq!(world.once(B, tag(0)), Returned::Touched);
-    assert_eq!(world.ends(A, tag(0)), [], "the new life's descriptor is its own");
+    assert_eq!(world.ends(A, tag(0)), [], "the new incarnation's descriptor is its own");
     let into = world.filled(1, LENGTH);
     world.pull(B, tag(1), &into, 0, tag(0), LENGTH);
     world.settle();
@@ -143,7 +143,7 @@ fn the_source_begins_another_incarnation() {
     assert_eq!(world.bytes(&out), world.bytes(&into));
 }
 
-/// The source is out of sight for longer than the bound, but lives: it gets its descriptor back.
+/// The source is out of sight for longer than the bound, but is up: it gets its descriptor back.
 #[test]
 fn the_source_is_out_of_sight_for_long() {
     let plant = Plant::new(Shape::default());

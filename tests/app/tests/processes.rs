@@ -38,7 +38,7 @@ fn the_receiver_is_killed_in_the_middle_and_restarted() {
     let (_, millis) = drained(&put.log(), "1@soft0").unwrap();
     let bound = pace.stretch(BOUND_MS);
     assert!(millis < bound, "{millis} ms of {bound}");
-    let mut node = place.node("reborn.log");
+    let mut node = place.node("restarted.log");
     let notified = put.wait();
     assert!(notified.contains("put big.bin"), "{notified}");
     place.ok(&["get", "big.bin", "1@soft", "--out", "back.bin"]);

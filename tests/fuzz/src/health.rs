@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Health: any order of messages, evidence, actions, lives, maintenance and clocks, beside a naive
-//! book.
+//! Health: any order of messages, evidence, actions, incarnations, maintenance and clocks, beside a
+//! naive book.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::MaybeUninit;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Two nodes greet each other over a way that loses, repeats and reorders, while a stranger says
-//! hello in any node's name, nodes begin new incarnations and clocks pass. Then the way is fair,
-//! and they must agree (S0-13, S0-14, R3, R27).
+//! Two nodes connect to each other over a way that loses, repeats and reorders, while a stranger
+//! says hello in any node's name, nodes begin new incarnations and clocks pass. Then the way is
+//! fair, and they must agree (S0-13, S0-14, R3, R27).
 
 use std::mem::MaybeUninit;
 
@@ -65,11 +65,11 @@ struct Pair<'m> {
     incarnations: [u64; 2],
 }
 
-/// Greetings converge, whatever has happened before.
+/// Hellos converge, whatever has happened before.
 pub fn hello(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let bytes = config().bytes_needed();
-    // Lives come and go: each has memory of its own, and there are few of them.
+    // Incarnations come and go: each has memory of its own, and there are few of them.
     let mut memory: Vec<_> = (0..8).map(|_| vec![MaybeUninit::uninit(); bytes]).collect();
     let mut spare = memory.iter_mut();
     let mut start = |node: u8, incarnation: u64| {
@@ -240,7 +240,7 @@ impl Pair<'_> {
             for node in 0..2 {
                 let state = self.state(node);
                 if state != Some(HelloState::Good) {
-                    // A fabric tells of a node that lives.
+                    // A fabric reports a node that is up.
                     let (now, other) = (self.nodes[node].now, nid(2 - node as u8));
                     self.nodes[node].driver.on_peer(now, other, true);
                     self.submit(node, Kind::Put, 8);

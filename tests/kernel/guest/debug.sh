@@ -44,7 +44,7 @@ until_so 10 revived 2 || die "no node has noticed that node 2 is back"
 client reset
 job 60 put get count=10 workers=3 max=65536
 clean 30
-summary "after link failure, death and rebirth"
+summary "after link failure, death and restart"
 [ -e /has-read ] || die "no process has read the files"
 client start put get workers=4 max=65536
 until_so 30 flowing 40 || die "no traffic"

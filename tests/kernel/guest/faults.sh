@@ -70,7 +70,7 @@ until_so 10 revived 2 || die "no node has noticed that node 2 is back"
 client reset
 job 10 put get count=20 workers=3 max=262144
 clean 60
-summary "after the rebirth"
+summary "after the restart"
 
 # Unload ends although a device never answers again.
 client reset

@@ -51,7 +51,7 @@ rmmod lnet_selftest || die "rmmod lnet_selftest"
 selftest
 say "SURVIVED"
 
-until_so 300 answers "$theirs" || die "the reborn machine does not answer"
+until_so 300 answers "$theirs" || die "the restarted machine does not answer"
 # lst there has to be loaded, too.
 sleep 5
 groups "$mine" "$theirs"
@@ -59,6 +59,6 @@ bulk write 64K 16
 lst stop "$name"
 bulk read 1M 8
 lst stop "$name"
-say "REBORN is served"
+say "RESTARTED is served"
 lst end_session >/dev/null
 unloaded

@@ -5,7 +5,7 @@
 . ./lib.sh
 
 load transport=ivshmem poll_ms=1
-until_so 30 heard 0 1 || die "the process has not greeted"
+until_so 30 heard 0 1 || die "the process has not connected"
 job 30 put get count=60 workers=1 flight=4 max=131072 to=1
 asked() { [ "$(of requested_ok)" -ge 60 ]; }
 until_so 30 asked || die "the process asked only $(of requested_ok) times"

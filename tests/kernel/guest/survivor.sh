@@ -23,14 +23,14 @@ sound
 summary "the other machine died"
 say "SURVIVED"
 
-# The reborn one: refused until it is there.
+# The restarted one: refused until it is there.
 back() {
     client reset
     client start put count=1 max=4096 to=$other
     until_so 5 idle && [ "$(of ok)" = 1 ]
 }
 until_so 60 there $other || die "the other machine does not come back"
-until_so 30 back || die "the reborn machine was not found"
+until_so 30 back || die "the restarted machine was not found"
 client reset
 job 20 put get count=30 flight=4 max=262144 to=$other
 clean 15

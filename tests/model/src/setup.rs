@@ -62,7 +62,7 @@ pub struct Setup {
     pub orders: Vec<Order>,
     /// What may go wrong.
     pub faults: Faults,
-    /// Whether the nodes have met before; otherwise the greeting is explored as well.
+    /// Whether the nodes have met before; otherwise the handshake is explored as well.
     pub met: bool,
     /// Slots of each node.
     pub slots: u32,

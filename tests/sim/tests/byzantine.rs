@@ -74,7 +74,7 @@ fn each_kind_of_misconduct_alone() {
         ("spoilt", "byzantine: spoilt frames"),
         ("replayed", "byzantine: old frames"),
         ("forged", "byzantine: forged messages"),
-        ("hellos", "byzantine: greetings"),
+        ("hellos", "byzantine: hellos"),
         ("unasked", "byzantine: answers unasked"),
         ("requests", "byzantine: requests"),
         ("pulls", "byzantine: descriptors"),
@@ -147,7 +147,7 @@ fn what_a_byzantine_node_breaks_shrinks_to_how_it_breaks_it() {
 
 #[test]
 fn none_speaks_for_another() {
-    // LU-16213, R31: a greeting or a goodbye in another's name would end what two honest nodes
+    // LU-16213, R31: a HELLO or a CLOSE in another's name would end what two honest nodes
     // have.
     let plan = "[byzantine]\nnode = 0\nanswers = 900000\nforged = 800\nspoilt = 200\n";
     let totals = all_pass(1..=6, |seed| three(seed, plan));

@@ -80,7 +80,8 @@ fn a_route_of_three_nodes_carries_everything() {
         // Two ways, three PUTs' worth of PUT, ACK, GET and REPLY at the very least.
         assert!(forwarded[1] >= 16, "{summary}");
         assert_eq!((forwarded[0], forwarded[2]), (0, 0), "{summary}");
-        // The router is greeted by both, and greets both; the ends never greet each other.
+        // The router is connected to by both, and connects to both; the ends never connect to each
+        // other.
         let hellos = |node: usize| summary.nodes[node].counters.value(Counter::Hellos);
         assert!(hellos(0) >= 1 && hellos(1) >= 2 && hellos(2) >= 1, "{summary}");
     }

@@ -28,7 +28,7 @@ fn a_node_is_one_at_a_time_and_every_incarnation_is_another() {
         let member = join(&fabric, 1, &Join::new(9)).unwrap();
         assert!(
             incarnations.insert(member.incarnation()),
-            "the random word alone does not make a life"
+            "the random word alone makes no incarnation"
         );
         assert_eq!(fabric.node(1).incarnation, Some(member.incarnation()));
         assert_eq!(fabric.claim(1, &Join::new(2)).unwrap_err(), JoinError::Taken);

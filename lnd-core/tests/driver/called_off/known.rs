@@ -253,7 +253,7 @@ fn a_cancel_of_a_pull_whose_end_waits_to_be_said_is_told_that_it_has_ended() {
     w.assert_drained();
 }
 
-/// An engine that recalls says no CANCEL and hears none.
+/// An engine that invalidates sends no CANCEL and hears none.
 #[test]
 fn engines_that_invalidate_are_asked_at_once_as_ever() {
     let mut w = crate::driver::world::World::met();

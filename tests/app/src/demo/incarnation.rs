@@ -102,7 +102,7 @@ pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lives.
+/// Incarnations.
 pub fn live<'m>(stage: &Stage<'m>, node: u32, hand: &Stagehand<'m>, part: Part) -> Remains {
     let Stage { arena, fabric, clock, config, violations, bells } = *stage;
     bells.host(node).into_iter().for_each(Wake::adopt);

@@ -109,7 +109,7 @@ fn within(fabric: &Fabric<'_>, nid: Nid) -> Result<u32, Broken> {
 /// Declares a node dead, whose machine is gone.
 ///
 /// # Errors
-/// The file is no fabric, or the node is not there, lives another incarnation, or is a process that
+/// The file is no fabric, or the node is not there, is another incarnation, or is a process that
 /// runs.
 pub fn dead(file: &Path, nid: Nid, incarnation: Option<Incarnation>) -> Result<(), Broken> {
     with(file, |fabric| {

@@ -243,7 +243,7 @@ impl Watch {
         Self { monitor: Monitor::new(LOOK), looked: Instant::ORIGIN, draining: None }
     }
 
-    /// Looks, if it is time. Returns the peers whose lives are over since the last look.
+    /// Looks, if it is time. Returns the peers whose incarnations are over since the last look.
     fn look(&mut self, now: Instant, station: &mut Station<'_>) -> Option<Vec<Nid>> {
         if now.since(self.looked) < LOOK {
             return None;

@@ -381,7 +381,7 @@ impl Host {
         })
     }
 
-    /// The peer greets, and answers our hello.
+    /// The peer connects, and answers our hello.
     pub fn handshake(&self) {
         let hello = Hello {
             version_min: 1,

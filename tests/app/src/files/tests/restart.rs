@@ -42,7 +42,10 @@ fn a_file_survives_the_server_it_is_sent_to() {
         assert!(*world.store().contents("a").unwrap() == *bytes);
         assert!(world.fetch("old", 4096) == *old, "what was committed is there");
         let server = *world.server().stats();
-        assert!(server.stale_chunks > 0, "the new life has got chunks of the old: {server:?}");
+        assert!(
+            server.stale_chunks > 0,
+            "the new incarnation has got chunks of the old: {server:?}"
+        );
         assert!(server.stale_chunks < 20, "and has said so at once: {server:?}");
         world.close();
     }

@@ -191,7 +191,7 @@ fn what_is_not_right_does_not_become_a_file() {
     }
     assert_eq!((raw.stats().chunks, raw.stats().bad_chunks), (0, 5));
     let lost = [Answer::Lost { id: file.0 }];
-    assert_eq!(raw.chunk(EVE, (file.0, file.1 + 1), 0, b"abc"), lost, "of another life");
+    assert_eq!(raw.chunk(EVE, (file.0, file.1 + 1), 0, b"abc"), lost, "of another incarnation");
     assert_eq!(raw.chunk(EVE, (file.0 + 1, file.1), 0, b"abc"), [Answer::Lost { id: file.0 + 1 }]);
     assert_eq!(raw.chunk(EVE, file, 0, b"abc"), []);
     assert_eq!(raw.commit(EVE, file.0, b"abc"), refusal(Refusal::Incomplete));
@@ -292,7 +292,7 @@ fn what_a_former_incarnation_of_a_client_had_open_is_forgotten() {
     let reads: Vec<_> = (1..max_reads).map(|_| raw.window(EVE, "a", 0)).collect();
     let writes: Vec<_> = (0..max_writes).map(|_| raw.open(EVE, "b", 6, 3)).collect();
     let read = Call::OpenRead { name: "a".to_owned(), offset: 0 };
-    assert_eq!(raw.call(EVE, &read), refusal(Refusal::Busy), "the same life");
+    assert_eq!(raw.call(EVE, &read), refusal(Refusal::Busy), "the same incarnation");
     assert_eq!(raw.world.server().open_files(), (max_writes, max_reads));
 
     raw.xid += 1 << 32;

@@ -266,7 +266,7 @@ impl Byzantine<'_> {
         self.captured.frame(&mut self.rng)
     }
 
-    /// A burst of greetings.
+    /// A burst of hellos.
     pub(super) fn handshake_often(&mut self, to: u32, link: LinkId) {
         for _ in 0..self.rng.between(1, 12) {
             let hello = self.any_hello();
@@ -277,7 +277,7 @@ impl Byzantine<'_> {
             }
             envelope.to_incarnation = self.any_incarnation(envelope.to_incarnation);
             let Some(bytes) = Self::frame_of(&envelope, &Message::Hello(hello)) else { continue };
-            self.tally.count("byzantine: greetings");
+            self.tally.count("byzantine: hellos");
             self.say(to, link, bytes);
         }
     }
@@ -318,7 +318,7 @@ impl Byzantine<'_> {
         Self::frame_of(&envelope, &message)
     }
 
-    /// A greeting as it should be, of a new session.
+    /// A HELLO as it should be, of a new session.
     pub(super) fn hello(&mut self, to: u32) -> Option<Vec<u8>> {
         let first = self.first;
         let known = self.captured.node(to);

@@ -23,7 +23,7 @@ pub struct Rates {
     pub replayed: u32,
     /// Well-formed messages of any kind, with arbitrary numbers in envelope and body.
     pub forged: u32,
-    /// Bursts of greetings, of ever new incarnations and sessions.
+    /// Bursts of hellos, of ever new incarnations and sessions.
     pub hellos: u32,
     /// Answers to what it was not asked.
     pub unasked: u32,
