@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
 use common::*;
 use lnd_core::transfer::{Delivery, HealthClass as Class};
 use lnd_health::node::{Action, End, Full, HealthCounter, PeerSettings, Remove, WhyEnded};
@@ -195,4 +197,17 @@ fn a_network_that_none_is_on_any_more_gives_way_to_another() {
     assert_eq!(health.add_local(nid(3, 1)).map(|id| health.local(id).unwrap().net()), Ok(2));
     health.remove_route(route).unwrap();
     assert_eq!(health.audit(), Ok(()));
+}
+
+/// An error is a sentence for its reader, another one for each value.
+#[test]
+fn each_refusal_has_a_sentence_of_its_own() {
+    let full = [Full::Table, Full::Networks, Full::PeerNis, Full::Unknown, Full::Known];
+    let remove = [Remove::Unknown, Remove::Busy, Remove::Gateway];
+    let path = [NoPath::Unknown, NoPath::NoRoute, NoPath::Unusable, NoPath::Tried];
+    let errors = full.iter().map(|it| it as &dyn core::error::Error);
+    let errors = errors.chain(remove.iter().map(|it| it as _)).chain(path.iter().map(|it| it as _));
+    let sentences: BTreeSet<String> = errors.map(ToString::to_string).collect();
+    assert_eq!(sentences.len(), full.len() + remove.len() + path.len());
+    assert!(sentences.iter().all(|it| it.len() > 10), "{sentences:?}");
 }

@@ -87,6 +87,9 @@ fn a_polling_host_gets_the_report_with_the_completion() {
     assert!(driver.nothing_to_report(), "it was reported");
     assert_eq!(driver.complete(now, back(one, Returned::Touched)), None);
     assert_eq!(driver.counters().value(Counter::StaleCompletion), 3);
+    // A tag that is no slot's.
+    assert_eq!(driver.complete(now, back(Tag { index: 64_000, ..one }, Returned::Touched)), None);
+    assert_eq!(driver.counters().value(Counter::ForeignCompletion), 2);
 }
 
 /// INV-2: a ring says nothing of another link's transfer. A host that polls is no worse off than

@@ -35,6 +35,20 @@ pub enum Remove {
     Gateway,
 }
 
+lnd_core::sentences! { Full {
+    Self::Table => "the table has no free entry",
+    Self::Networks => "no slot for another network is left",
+    Self::PeerNis => "the peer has as many interfaces as a peer may have",
+    Self::Unknown => "there is no such peer or gateway",
+    Self::Known => "the address exists already",
+}}
+
+lnd_core::sentences! { Remove {
+    Self::Unknown => "there is no such entry",
+    Self::Busy => "messages are under way: drain it first",
+    Self::Gateway => "a route uses it",
+}}
+
 impl Health<'_> {
     /// Adds a local interface.
     ///

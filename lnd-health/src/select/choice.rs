@@ -41,3 +41,10 @@ pub enum NoPath {
     /// All that differ as required have been tried.
     Tried,
 }
+
+lnd_core::sentences! { NoPath {
+    Self::Unknown => "the request names something that does not exist",
+    Self::NoRoute => "no network has both ends, and no route leads to the destination",
+    Self::Unusable => "an end of each path is down, fatal, or being drained",
+    Self::Tried => "all paths that differ as required have been tried",
+}}

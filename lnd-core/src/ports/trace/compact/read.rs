@@ -18,6 +18,8 @@ use crate::ports::trace::Trace;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
+crate::sentences! { Malformed { Self => "no encoder writes these bytes" }}
+
 /// Reads the record at the front of `bytes`: its length, the time, and the event.
 ///
 /// # Errors
