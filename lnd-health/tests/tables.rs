@@ -206,7 +206,8 @@ fn each_refusal_has_a_sentence_of_its_own() {
     let remove = [Remove::Unknown, Remove::Busy, Remove::Gateway];
     let path = [NoPath::Unknown, NoPath::NoRoute, NoPath::Unusable, NoPath::Tried];
     let errors = full.iter().map(|it| it as &dyn core::error::Error);
-    let errors = errors.chain(remove.iter().map(|it| it as _)).chain(path.iter().map(|it| it as _));
+    let errors = errors.chain(remove.iter().map(|it| it as &dyn core::error::Error));
+    let errors = errors.chain(path.iter().map(|it| it as &dyn core::error::Error));
     let sentences: BTreeSet<String> = errors.map(ToString::to_string).collect();
     assert_eq!(sentences.len(), full.len() + remove.len() + path.len());
     assert!(sentences.iter().all(|it| it.len() > 10), "{sentences:?}");

@@ -29,7 +29,8 @@ impl<P: Ports> Driver<'_, P> {
 
     /// As [`cancel`](Self::cancel), compiled into its caller: for the sweep, where every transfer
     /// of a peer passes.
-    #[cfg_attr(not(feature = "compact"), inline(always))]
+    #[cfg(not(feature = "compact"))]
+    #[inline(always)]
     pub(crate) fn cancel_here(&mut self, now: Instant, tag: Tag, cause: Cause) {
         let event = Event::Cancel(cause);
         let applied = self.slots.apply_here(tag, event);
@@ -38,6 +39,11 @@ impl<P: Ports> Driver<'_, P> {
             Some(effect) => self.cancelled(now, tag, cause, effect),
             None => {}
         }
+    }
+
+    #[cfg(feature = "compact")]
+    pub(crate) fn cancel_here(&mut self, now: Instant, tag: Tag, cause: Cause) {
+        self.cancel(now, tag, cause);
     }
 
     /// Carries out the effect of a cancellation.
