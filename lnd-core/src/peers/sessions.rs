@@ -65,6 +65,14 @@ impl Peer {
         self.theirs.owed() >= (depth / 2).max(1) || self.theirs.is_spent(depth)
     }
 
+    /// Whether the peer has spent all the credits that it knows of and is owed some. It sends
+    /// nothing more before it is notified: its last requests wait here for their decisions, and
+    /// these may take any time (INV-11).
+    #[inline]
+    pub fn waits_for_credits(&self, depth: u16) -> bool {
+        self.theirs.owed() > 0 && self.theirs.is_spent(depth)
+    }
+
     /// The peer opens a session. Its requests are counted from `first`.
     pub fn open_theirs(&mut self, session: u32, first: u32) {
         self.their_session = session;

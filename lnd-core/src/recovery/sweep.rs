@@ -16,7 +16,7 @@ use crate::slots::shared::Owner;
 
 impl<P: Ports> Driver<'_, P> {
     /// Sweeps up to `budget` slots.
-    #[inline(never)]
+    #[cfg_attr(not(feature = "compact"), inline(never))]
     pub(crate) fn sweep_some(&mut self, now: Instant, budget: u32) {
         for _ in 0..budget {
             let Some(slot) = self.slots.next_to_sweep() else { return };

@@ -9,6 +9,7 @@ use crate::base::id::Tag;
 use crate::base::message::{Envelope, Message, NakReason};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Event, Word};
+use crate::peers::Wants;
 use crate::ports::trace::Trace;
 use crate::ports::{Engine, Ports, Tracer};
 use crate::shard::Driver;
@@ -42,6 +43,9 @@ impl<P: Ports> Driver<'_, P> {
         self.take_in(offer, from);
         if let Some(peer) = self.peers.get_mut(offer.peer) {
             peer.undecided += 1;
+            if peer.waits_for_credits(self.config.depth) {
+                self.peers.want(offer.peer, Wants::NOOP);
+            }
         }
         self.slots.publish(tag, Word::queued(tag.generation));
         // A request without a decision ends by itself, so it cannot hold its slot for ever

@@ -44,6 +44,29 @@ fn r34_no_more_requests_are_in_flight_than_there_are_credits() {
     w.assert_drained();
 }
 
+/// INV-11: the receiver owes a few credits, too few for a message of their own, and keeps all that
+/// comes. What it owes does not wait for these decisions, which may take any time.
+#[test]
+fn what_is_owed_does_not_wait_for_a_decision() {
+    for owed in 0..8 {
+        let mut w = World::met_with(depth(8));
+        for _ in 0..owed {
+            w.put(0, 1, 10).unwrap();
+            w.settle();
+        }
+        w.node(1).inline = Decision::Keep;
+        let tags: Vec<Tag> = (0..8).map(|_| w.put(0, 1, 10).unwrap()).collect();
+        w.settle();
+        assert_eq!(w.nodes[1].kept.len(), 8, "{owed} were owed");
+        for _ in 0..8 {
+            w.node(1).answer_kept(0).unwrap();
+        }
+        w.settle();
+        assert!(tags.iter().all(|&t| w.report(0, t).status.errno == 0));
+        w.assert_drained();
+    }
+}
+
 #[test]
 fn credits_come_back_with_whatever_is_said() {
     let mut w = World::met_with(depth(8));
