@@ -93,28 +93,19 @@ impl lnd_soft_node {
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_node_size(fabric: *const lnd_soft_fabric) -> usize {
     given!(fabric_of(fabric)).map_or(0, |fabric| {
-        let boxes = fabric.shape().mailboxes();
+        let (boxes, links) = (fabric.shape().mailboxes(), fabric.shape().links as usize);
         LINE + Arena::table_bytes::<lnd_soft_node>(1)
             + Arena::table_bytes::<Option<Producer<'static>>>(boxes)
             + Arena::table_bytes::<Option<Consumer<'static>>>(boxes)
-            + connections_bytes(fabric.shape().links as usize)
-            + reads_bytes(fabric.shape().links as usize)
+            + bytes_of_links::<Connections>(cfg!(feature = "connections"), links)
+            + bytes_of_links::<Reads>(cfg!(feature = "reads"), links)
     })
 }
 
-/// Bytes for the connections of that many links.
-const fn connections_bytes(links: usize) -> usize {
-    if cfg!(feature = "connections") {
-        Arena::table_bytes::<Option<Connections>>(links)
-    } else {
-        0
-    }
-}
-
-/// Bytes for the remote reads of that many links.
-const fn reads_bytes(links: usize) -> usize {
-    if cfg!(feature = "reads") {
-        Arena::table_bytes::<Option<Reads>>(links)
+/// Bytes for a table with an entry for each link, if this archive has such a table.
+const fn bytes_of_links<T>(wanted: bool, links: usize) -> usize {
+    if wanted {
+        Arena::table_bytes::<Option<T>>(links)
     } else {
         0
     }
