@@ -135,6 +135,18 @@ pub enum WindowCheck {
 }
 
 /// The receiver's side for one incarnation of one peer.
+///
+/// ```
+/// use lnd_health::dedup::{DedupWindow, Number, WindowCheck};
+///
+/// let mut window = DedupWindow::new();
+/// let number = Number::new(1, 7).unwrap();
+/// assert_eq!(window.arrive(number), WindowCheck::First);
+/// // A copy over another rail, while the first is still coming.
+/// assert_eq!(window.arrive(number), WindowCheck::Coming);
+/// assert!(window.received(number));
+/// assert_eq!(window.arrive(number), WindowCheck::Second);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DedupWindow {
     /// The epoch of the fields below; 0: no number has arrived yet.

@@ -43,6 +43,16 @@ pub enum WhyOff {
     Operator,
 }
 
+lnd_core::sentences! { WhyOff {
+    Self::NotOffered => "the transport does not offer it",
+    Self::NotTried => "its trial has not ended",
+    Self::WrongEnd => "the read of its trial did not end with an access error",
+    Self::NearEndBroken => "after its trial the local end was not usable",
+    Self::FarEndBroken => "after its trial the far end was not usable",
+    Self::TwoSided => "it needs one of the peer's receive buffers: an operator turns it on",
+    Self::Operator => "the operator has turned it off",
+}}
+
 /// The kinds that are on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProbeKinds([Result<(), WhyOff>; 4]);

@@ -71,6 +71,20 @@ enum State {
 }
 
 /// The tracker of one request. The first end wins; each later one returns `None`.
+///
+/// ```
+/// use lnd_core::time::{Instant, Span};
+/// use lnd_health::attempts::Path;
+/// use lnd_health::tracker::{TrackEnd, Tracker};
+/// use lnd_health::{NiId, PeerNiId};
+///
+/// let path = Path { local: NiId::new(0).unwrap(), hop: PeerNiId::new(3) };
+/// let mut tracker = Tracker::begin(Instant::ORIGIN, Span::from_secs(50), path);
+/// assert_eq!(tracker.expire(Instant::ORIGIN.after(Span::from_secs(49))), None);
+/// assert_eq!(tracker.answer(), Some(TrackEnd::Answered));
+/// // The answer that arrives a second time is counted and dropped.
+/// assert_eq!(tracker.answer(), None);
+/// ```
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Tracker(State);
 

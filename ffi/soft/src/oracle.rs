@@ -34,6 +34,19 @@ pub struct Violation {
     pub access: Lease,
 }
 
+impl core::fmt::Display for Violation {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { node, address, access } = self;
+        let verb = match access {
+            Lease::Read => "read",
+            Lease::Write => "wrote",
+        };
+        write!(f, "an engine {verb} page {address:#x} of node {node}, which was not lent for it")
+    }
+}
+
+impl core::error::Error for Violation {}
+
 /// The oracle over all windows of a fabric.
 #[derive(Clone, Copy, Debug)]
 pub struct Oracle<'m> {

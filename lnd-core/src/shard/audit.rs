@@ -33,6 +33,19 @@ pub enum Broken {
     NotQuiet,
 }
 
+crate::sentences! { Broken {
+    Self::SlotCount => "slots in use and slots counted differ",
+    Self::SlotState(_) => "a slot's word and the map of free slots disagree",
+    Self::QueueState(_) => "a queued transfer owes more than it may, or is linked wrongly",
+    Self::DoneOwes(_) => "a finished transfer owes something",
+    Self::PeerCount(_) => "the peers' counts of transfers are wrong",
+    Self::Credits(_) => "a peer's credits do not add up",
+    Self::Pulls(_) => "the count of pulls is wrong",
+    Self::Passive(_) => "a peer has more slots than its credits allow",
+    Self::Lists => "the count of fragment lists in use is wrong",
+    Self::NotQuiet => "the cached next deadline is wrong",
+}}
+
 impl<P: Ports> Driver<'_, P> {
     /// Checks all tables. The work is linear in slots times peers.
     ///

@@ -19,6 +19,8 @@ pub struct BusAddress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusFault;
 
+lnd_core::sentences! { BusFault { Self => "the access lies outside of memory" }}
+
 /// One engine's view of the fabric.
 pub trait Fabric<'m> {
     /// The memory of another node's link of the same number, if the node is present.

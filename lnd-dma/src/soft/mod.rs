@@ -15,6 +15,91 @@
 //! Each node's engine is the only producer of its own completion ring. Another node's engine
 //! changes the own word of our staged descriptor and sets a bit. If it dies in between, it leaves
 //! no gap.
+//!
+//! # Example
+//! Node 1 pulls eight bytes that node 0 has staged.
+//!
+//! ```
+//! use lnd_core::fragment::Fragment;
+//! use lnd_core::id::{LinkId, Nid, Tag};
+//! use lnd_core::key::Key;
+//! use lnd_core::ports::{Bd, Completions, Engine, Motion, Returned};
+//! use lnd_core::time::Instant;
+//! use lnd_dma::driver::{CompletionQueue, MmioEngine, Nodes};
+//! use lnd_dma::memory::{LinkGeometry, LinkMemory};
+//! use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
+//! use lnd_dma::soft::{BusAddress, BusFault, Fabric, NoFaults, Settings, SoftEngine};
+//! use std::{cell::RefCell, ptr::NonNull};
+//!
+//! /// Two nodes with one link each, and sixteen bytes of payload each.
+//! struct Wire<'a> {
+//!     links: [LinkMemory<'static>; 2],
+//!     payload: &'a RefCell<[[u8; 16]; 2]>,
+//! }
+//!
+//! impl Fabric<'static> for Wire<'_> {
+//!     fn memory_of(&self, node: u32, _: LinkId) -> Option<LinkMemory<'static>> {
+//!         self.links.get(node as usize).copied()
+//!     }
+//!     fn alive(&self, _: u32) -> bool {
+//!         true
+//!     }
+//!     fn copy(&mut self, from: BusAddress, to: BusAddress, length: u32) -> Result<(), BusFault> {
+//!         let place = |at: BusAddress| at.address as usize..at.address as usize + length as usize;
+//!         let mut payload = self.payload.borrow_mut();
+//!         let bytes = payload[from.node as usize].get(place(from)).ok_or(BusFault)?.to_vec();
+//!         let into = payload[to.node as usize].get_mut(place(to)).ok_or(BusFault)?;
+//!         into.copy_from_slice(&bytes);
+//!         Ok(())
+//!     }
+//! }
+//!
+//! /// NIDs 1 and 2 are nodes 0 and 1.
+//! struct Numbers;
+//! impl Nodes for Numbers {
+//!     fn node_of(&self, nid: Nid) -> Option<u32> {
+//!         u32::try_from(nid.raw() - 1).ok()
+//!     }
+//! }
+//!
+//! #[repr(align(64))]
+//! struct Ring([u8; 16 << 10]);
+//! let links = [0, 1].map(|node| {
+//!     let ring = Box::leak(Box::new(Ring([0; 16 << 10])));
+//!     let base = NonNull::from(&mut ring.0).cast();
+//!     let geometry = LinkGeometry { descriptors: 64, lists: 0 };
+//!     // SAFETY: the memory is leaked, aligned and this example's alone.
+//!     unsafe { LinkMemory::format(base, 16 << 10, geometry, node, 0, 0).unwrap() }
+//! });
+//! let payload = RefCell::new([*b"from node 0 here", [0; 16]]);
+//! let link = LinkId::new(0).unwrap();
+//! let mut drivers = links.map(|memory| MmioEngine::new(link, memory, memory, Numbers));
+//! let mut rings = links.map(|memory| CompletionQueue::new(memory, memory));
+//! let mut engines = [0, 1].map(|node| {
+//!     let wire = Wire { links, payload: &payload };
+//!     SoftEngine::new(node, link, links[node as usize], wire, NoFaults, Settings::default())
+//! });
+//! links.map(|memory| memory.write(Register::Link, LinkBits::UP.bits()));
+//!
+//! let nid = |raw| Nid::from_raw(raw).unwrap();
+//! let (source, sink) = (Tag { index: 3, generation: 1 }, Tag { index: 5, generation: 1 });
+//! let at = |address| [Fragment::new(address, 8)];
+//! let staged = Motion::Stage { to: nid(2) };
+//! let bd = Bd { tag: source, motion: staged, length: 8, fragments: &at(5), list: None };
+//! drivers[0].post(&bd).unwrap();
+//! let pull = Motion::Pull { from: nid(1), source, key: Key::NONE };
+//! let bd = Bd { tag: sink, motion: pull, length: 8, fragments: &at(0), list: None };
+//! drivers[1].post(&bd).unwrap();
+//! drivers.iter_mut().for_each(|driver| driver.doorbell());
+//!
+//! for _ in 0..8 {
+//!     engines.iter_mut().for_each(|engine| drop(engine.step(Instant::ORIGIN, 16)));
+//! }
+//! let ends = rings.each_mut().map(|ring| ring.pop().unwrap());
+//! assert!(ends.iter().all(|end| end.returned == Returned::Ok));
+//! assert_eq!(ends.map(|end| end.tag), [source, sink]);
+//! assert_eq!(payload.borrow()[1][..8], *b"node 0 h");
+//! ```
 
 mod cursor;
 mod ends;

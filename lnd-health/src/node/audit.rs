@@ -18,6 +18,13 @@ pub enum BrokenHealth {
     List(PeerId),
 }
 
+lnd_core::sentences! { BrokenHealth {
+    Self::Recovery(_) => "an interface is in the recovery queue and should not be, or the reverse",
+    Self::RecoveryCount => "the recovery queue has entries that belong to no interface",
+    Self::Status(_) => "health and status contradict the thresholds",
+    Self::List(_) => "a peer's list of interfaces is inconsistent",
+}}
+
 impl Health<'_> {
     /// Checks the tables as a whole.
     ///
