@@ -17,6 +17,7 @@
 
 pub mod fabric;
 pub mod lnet;
+mod mixer;
 pub mod node;
 pub mod rails;
 pub mod rng;

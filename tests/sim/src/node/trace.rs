@@ -2,13 +2,14 @@
 //! The last happenings, and a hash over all of them.
 
 use std::collections::VecDeque;
-use std::fmt::{self, Write as _};
-use std::hash::Hasher;
 
 use lnd_core::id::Tag;
 use lnd_core::ports::Tracer;
 use lnd_core::time::Instant;
+use lnd_core::trace::compact::{encode, MAX_RECORD};
 use lnd_core::trace::Trace;
+
+use crate::mixer::Mixer;
 
 /// A happening and its time.
 pub type Traced = (Instant, Trace);
@@ -18,39 +19,16 @@ pub type Traced = (Instant, Trace);
 pub struct History {
     last: VecDeque<Traced>,
     room: usize,
-    hash: Fnv,
+    hash: Mixer,
     hashes: bool,
     count: u64,
-}
-
-#[derive(Debug)]
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-}
-
-/// Debug text goes straight into the hash.
-impl fmt::Write for Fnv {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.write(text.as_bytes());
-        Ok(())
-    }
 }
 
 impl History {
     /// A history of `room` happenings.
     pub fn new(room: usize) -> Self {
-        let hash = Fnv(0xcbf2_9ce4_8422_2325);
-        Self { last: VecDeque::with_capacity(room), room, hash, hashes: true, count: 0 }
+        let (last, hash) = (VecDeque::with_capacity(room), Mixer::default());
+        Self { last, room, hash, hashes: true, count: 0 }
     }
 
     /// A history of `room` happenings with no hash over them, which takes longer than most
@@ -60,8 +38,8 @@ impl History {
     }
 
     /// The hash over everything recorded: equal runs have equal hashes.
-    pub fn hash(&self) -> u64 {
-        self.hash.finish()
+    pub const fn hash(&self) -> u64 {
+        self.hash.value()
     }
 
     /// How much was recorded in all.
@@ -84,10 +62,10 @@ impl Tracer for History {
     fn record(&mut self, now: Instant, trace: Trace) {
         self.count += 1;
         if self.hashes {
-            self.hash.write_u64(now.as_nanos());
-            // The debug text names every field, so that equal texts are equal happenings.
-            // Hashing cannot fail.
-            let _ = write!(self.hash, "{trace:?}");
+            // A record can be decoded, so that equal records are equal happenings.
+            let mut record = [0; MAX_RECORD];
+            let length = encode(now, &trace, &mut record);
+            self.hash.add_bytes(&record[..length]);
         }
         if self.room == 0 {
             return;

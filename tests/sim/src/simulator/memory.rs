@@ -95,19 +95,19 @@ impl Buffer {
 
     /// Fills the buffer with the content of `seed` from its position `from` on.
     pub fn fill(&self, window: &mut MemoryWindow<'_>, seed: u64, from: u64) {
-        let mut at = from;
-        for fragment in &self.fragments {
-            let bytes = content(seed, at, fragment.length as usize);
+        let (mut at, mut room) = (from, [0; CHUNK]);
+        for piece in chunks(&self.fragments) {
+            let bytes = content(seed, at, piece.length as usize, &mut room);
             // A fragment was cut out of the window: it can be written.
-            let _ = window.write(fragment.address, &bytes);
-            at += u64::from(fragment.length);
+            let _ = window.write(piece.address, bytes);
+            at += u64::from(piece.length);
         }
     }
 
     /// Fills the buffer with what no content is.
     pub fn poison(&self, window: &mut MemoryWindow<'_>) {
-        for fragment in &self.fragments {
-            let _ = window.write(fragment.address, &vec![0xa5; fragment.length as usize]);
+        for piece in chunks(&self.fragments) {
+            let _ = window.write(piece.address, &[0xa5; PIECE][..piece.length as usize]);
         }
     }
 }
@@ -124,14 +124,14 @@ pub fn verify(
     from: u64,
     length: u32,
 ) -> Result<(), u64> {
-    let mut done = 0;
-    for fragment in memory {
-        let bytes = fragment.length.min(length - done) as usize;
-        let mut found = vec![0; bytes];
-        window.read(fragment.address, &mut found).map_err(|_| u64::from(done))?;
-        let wanted = content(seed, from + u64::from(done), bytes);
+    let (mut done, mut room, mut found) = (0, [0; CHUNK], [0; PIECE]);
+    for piece in chunks(memory) {
+        let bytes = piece.length.min(length - done) as usize;
+        let found = &mut found[..bytes];
+        window.read(piece.address, found).map_err(|_| u64::from(done))?;
+        let wanted = content(seed, from + u64::from(done), bytes, &mut room);
         if found != wanted {
-            let at = found.iter().zip(&wanted).position(|(a, b)| a != b).unwrap_or(0);
+            let at = found.iter().zip(wanted).position(|(a, b)| a != b).unwrap_or(0);
             return Err(u64::from(done) + at as u64);
         }
         done += bytes as u32;
@@ -149,19 +149,28 @@ fn word(seed: u64, index: u64) -> u64 {
     mixed ^ (mixed >> 32)
 }
 
-/// `length` bytes of the endless content of a seed, from position `from` on.
-fn content(seed: u64, from: u64, length: usize) -> Vec<u8> {
+/// Most bytes that are looked at in one go, and the room for their content: one word more, where
+/// they begin within a word.
+const PIECE: usize = 4096;
+const CHUNK: usize = PIECE + 8;
+
+/// The memory of some fragments in order, in pieces.
+fn chunks(fragments: &[Fragment]) -> impl Iterator<Item = Fragment> + '_ {
+    fragments.iter().flat_map(|it| {
+        (0..it.length)
+            .step_by(PIECE)
+            .map(|at| Fragment::new(it.address + u64::from(at), (it.length - at).min(PIECE as u32)))
+    })
+}
+
+/// `length` bytes of the endless content of a seed, at most [`PIECE`], from position `from` on.
+fn content(seed: u64, from: u64, length: usize, room: &mut [u8; CHUNK]) -> &[u8] {
     let skip = (from % 8) as usize;
-    let words = (skip + length).div_ceil(8) as u64;
-    let mut bytes = vec![0; words as usize * 8];
-    for (place, index) in bytes.chunks_exact_mut(8).zip(from / 8..) {
+    let words = room[..(skip + length).next_multiple_of(8)].chunks_exact_mut(8);
+    for (place, index) in words.zip(from / 8..) {
         place.copy_from_slice(&word(seed, index).to_le_bytes());
     }
-    if skip > 0 {
-        bytes.drain(..skip);
-    }
-    bytes.truncate(length);
-    bytes
+    &room[skip..skip + length]
 }
 
 #[cfg(test)]
@@ -192,10 +201,12 @@ mod tests {
 
     #[test]
     fn content_is_a_function_of_seed_and_position() {
+        let content = |seed, from, length| content(seed, from, length, &mut [0; CHUNK]).to_vec();
         let whole = content(7, 0, 100);
         for from in 0..20 {
             assert_eq!(content(7, from, 50), whole[from as usize..from as usize + 50]);
         }
+        assert_eq!(content(7, 7, PIECE)[..93], whole[7..]);
         assert_ne!(content(8, 0, 100), whole);
     }
 }

@@ -17,9 +17,10 @@ use lnd_core::time::{Instant, Span};
 
 use super::fault_rates::MessageFaults;
 use super::mailbox::{Frame, Lane, Mailbox, Pending, Post};
-use super::tally::{Mixer, Recorder, Tally};
+use super::tally::{Recorder, Tally};
 use super::waiting::Reading;
 use crate::lnet::LnetHeader;
+use crate::mixer::Mixer;
 use crate::node::Tracking;
 use crate::rng::Rng;
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the whole world shares: the count of what was done to it, the hash over what has happened,
-//! and each node's trace.
+//! What the whole world shares: the count of what was done to it, and each node's trace.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -26,29 +25,6 @@ impl Tally {
     /// All counts.
     pub fn counts(&self) -> BTreeMap<&'static str, u64> {
         self.0.borrow().clone()
-    }
-}
-
-/// A running hash, the same on every machine.
-#[derive(Clone, Copy, Debug)]
-pub struct Mixer(u64);
-
-impl Default for Mixer {
-    fn default() -> Self {
-        Self(0x6c6e_6473_696d_0001)
-    }
-}
-
-impl Mixer {
-    /// Takes a number in; order matters.
-    pub fn add(&mut self, number: u64) {
-        let mixed = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ (mixed >> 29);
-    }
-
-    /// The hash so far.
-    pub const fn value(self) -> u64 {
-        self.0
     }
 }
 

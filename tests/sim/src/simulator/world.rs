@@ -15,8 +15,9 @@ use super::layer::{Host, Layer, Running};
 use super::mailbox::Post;
 use super::network::Network;
 use super::queue::Queue;
-use super::tally::{Mixer, Tally};
+use super::tally::Tally;
 use crate::fabric::{Fabric, Mapping, Shape};
+use crate::mixer::Mixer;
 use crate::node::Arena;
 use crate::rng::Rng;
 

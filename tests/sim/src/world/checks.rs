@@ -6,8 +6,8 @@
 use lnd_core::counters::Counter;
 use std::collections::BTreeMap;
 
-use lnd_core::driver::{Blocker, Broken, CreditView, Role};
-use lnd_core::id::{LinkId, Tag};
+use lnd_core::driver::{Blocker, Broken, CreditView, PeerView, Role};
+use lnd_core::id::{Incarnation, LinkId, Tag};
 use lnd_core::peer::HelloState;
 use lnd_core::time::Instant;
 use lnd_dma::descriptor::State;
@@ -86,6 +86,24 @@ pub fn clean(incarnation: &HostIncarnation<'_>) -> Result<(), String> {
     Ok(())
 }
 
+/// One end's books on the other end.
+struct End {
+    /// The incarnation whose books they are.
+    of: Incarnation,
+    view: PeerView,
+    credits: CreditView,
+}
+
+impl End {
+    /// Whether both ends mean the same session of this end: only then are its credits conserved.
+    fn means(&self, other: &Self) -> bool {
+        self.view.incarnation == Some(other.of)
+            && other.view.incarnation == Some(self.of)
+            && self.view.state == HelloState::Good
+            && other.credits.their_session == Some(self.credits.session)
+    }
+}
+
 impl World<'_> {
     /// Checks everything that the last step may have broken.
     pub(super) fn check(&mut self, node: u32) -> Result<(), Violation> {
@@ -161,8 +179,14 @@ impl World<'_> {
     /// the channel or taken in, consumed and not yet told, and told on the way make up the depth.
     fn check_credits(&self, node: u32) -> Result<(), Violation> {
         for (peer, _) in self.honest().filter(|&(peer, _)| peer != node) {
-            for (asks, serves) in [(node, peer), (peer, node)] {
-                let Some((ours, theirs)) = self.credits(asks, serves) else { continue };
+            let Some((here, there)) = self.view(node, peer).zip(self.view(peer, node)) else {
+                continue;
+            };
+            for (asks, a, serves, b) in [(node, &here, peer, &there), (peer, &there, node, &here)] {
+                if !a.means(b) {
+                    continue;
+                }
+                let (ours, theirs) = (a.credits, b.credits);
                 let [back, notified, consumed] = [
                     ours.sent.wrapping_sub(ours.returned),
                     theirs.announced.wrapping_sub(ours.returned),
@@ -204,21 +228,13 @@ impl World<'_> {
         }
     }
 
-    /// Both ends' view of the credits that one node has at another, if they mean the same session.
-    fn credits(&self, asks: u32, serves: u32) -> Option<(CreditView, CreditView)> {
-        let driver = |node: u32| {
-            let incarnation = self.hosts.get(node as usize)?.incarnation.as_ref()?;
-            Some(&incarnation.node.driver)
-        };
-        let (client, server) = (driver(asks)?, driver(serves)?);
-        let there = client.peer_view(client.peer(nid_of(serves))?.index() as u32)?;
-        let here = server.peer_view(server.peer(nid_of(asks))?.index() as u32)?;
-        let met = there.incarnation == Some(server.identity().incarnation)
-            && here.incarnation == Some(client.identity().incarnation)
-            && there.state == HelloState::Good;
-        let ours = client.credits_with(there.id)?;
-        let theirs = server.credits_with(here.id)?;
-        (met && theirs.their_session == Some(ours.session)).then_some((ours, theirs))
+    /// What a node's driver has on another node.
+    fn view(&self, node: u32, of: u32) -> Option<End> {
+        let driver = &self.hosts.get(node as usize)?.incarnation.as_ref()?.node.driver;
+        let id = driver.peer(nid_of(of))?;
+        let view = driver.peer_view(id.index() as u32)?;
+        let credits = driver.credits_with(id)?;
+        Some(End { of: driver.identity().incarnation, view, credits })
     }
 
     pub(super) fn check_counters(&self, node: u32) -> Result<(), Violation> {
