@@ -182,7 +182,7 @@ impl<'m> Prober<'m> {
         endpoint.probing = true;
         self.renew(index);
         self.soon(now, index);
-        let generation = self.lanes.timer(index).map_or(0, |t| t.word);
+        let generation = self.lanes.timer(index).map_or(0, |t| t.own.word);
         Look::Probe(Due { index, generation })
     }
 
@@ -205,7 +205,7 @@ impl<'m> Prober<'m> {
         end: ProbeEnd,
     ) -> Finding {
         let endpoint = self.endpoints.get_mut(due.index as usize).filter(|e| e.probing);
-        let current = self.lanes.timer(due.index).is_some_and(|t| t.word == due.generation);
+        let current = self.lanes.timer(due.index).is_some_and(|t| t.own.word == due.generation);
         let Some(endpoint) = endpoint.filter(|_| current) else {
             self.tally.unknown = self.tally.unknown.wrapping_add(1);
             return Finding::Nothing;
@@ -236,12 +236,12 @@ impl<'m> Prober<'m> {
     }
 
     fn is_current(&self, due: Due) -> bool {
-        self.lanes.timer(due.index).is_some_and(|t| t.word == due.generation)
+        self.lanes.timer(due.index).is_some_and(|t| t.own.word == due.generation)
     }
 
     fn renew(&mut self, index: u32) {
         if let Some(timer) = self.lanes.timer_mut(index) {
-            timer.word = timer.word.wrapping_add(1);
+            timer.own.word = timer.own.word.wrapping_add(1);
         }
     }
 

@@ -125,8 +125,8 @@ impl<'m> Reconnect<'m> {
         }
         self.lanes.disarm(index);
         if let Some(timer) = self.lanes.timer_mut(index) {
-            timer.word = timer.word.wrapping_add(1);
-            timer.count = 0;
+            timer.own.word = timer.own.word.wrapping_add(1);
+            timer.own.count = 0;
         }
         self.set(index, Attempt::None);
     }
@@ -143,8 +143,8 @@ impl<'m> Reconnect<'m> {
     pub(crate) fn expire(&mut self, now: Instant, jitter: &mut Jitter) -> bool {
         let Some(index) = self.lanes.expire_of(OVERDUE, now) else { return false };
         let Some(timer) = self.lanes.timer_mut(index) else { return false };
-        timer.word = timer.word.wrapping_add(1);
-        let count = timer.count.saturating_add(1);
+        timer.own.word = timer.own.word.wrapping_add(1);
+        let count = timer.own.count.saturating_add(1);
         self.under_way = self.under_way.saturating_sub(1);
         self.untold = self.untold.wrapping_add(1);
         self.wait(now, jitter, index, count);
@@ -159,8 +159,8 @@ impl<'m> Reconnect<'m> {
         }
         let index = self.lanes.expire_of(!OVERDUE, now)?;
         let timer = self.lanes.timer_mut(index)?;
-        timer.word = timer.word.wrapping_add(1);
-        let generation = timer.word;
+        timer.own.word = timer.own.word.wrapping_add(1);
+        let generation = timer.own.word;
         self.set(index, Attempt::UnderWay);
         self.under_way = self.under_way.saturating_add(1);
         self.lanes.arm(index, UNDER_WAY, now.after(self.settings.bound));
@@ -176,10 +176,10 @@ impl<'m> Reconnect<'m> {
         how: Connected,
     ) -> bool {
         let Due { index, generation } = due;
-        let Some(timer) = self.lanes.timer_mut(index).filter(|t| t.word == generation) else {
+        let Some(timer) = self.lanes.timer_mut(index).filter(|t| t.own.word == generation) else {
             return false;
         };
-        let count = timer.count.saturating_add(1);
+        let count = timer.own.count.saturating_add(1);
         if self.attempt(index) != Attempt::UnderWay {
             return false;
         }
@@ -210,7 +210,7 @@ impl<'m> Reconnect<'m> {
 
     fn wait(&mut self, now: Instant, jitter: &mut Jitter, index: u32, count: u8) {
         if let Some(timer) = self.lanes.timer_mut(index) {
-            timer.count = count;
+            timer.own.count = count;
         }
         self.set(index, Attempt::Waiting);
         self.settings.backoff.arm(&mut self.lanes, jitter, now, index, count);

@@ -60,7 +60,7 @@ impl<'m> Recovery<'m> {
 
     /// Pings sent since the last answer.
     pub fn count(&self, index: u32) -> u8 {
-        self.lanes.timer(index).map_or(0, |t| t.count)
+        self.lanes.timer(index).map_or(0, |t| t.own.count)
     }
 
     /// Pings without a reported end when the next one was due.
@@ -88,8 +88,8 @@ impl<'m> Recovery<'m> {
     /// from now on.
     pub(crate) fn leave(&mut self, index: u32) -> bool {
         if let Some(timer) = self.lanes.timer_mut(index) {
-            timer.word = timer.word.wrapping_add(1);
-            timer.flag = false;
+            timer.own.word = timer.own.word.wrapping_add(1);
+            timer.own.flag = false;
         }
         self.lanes.disarm(index)
     }
@@ -98,7 +98,7 @@ impl<'m> Recovery<'m> {
     pub(crate) fn hasten(&mut self, index: u32) {
         if self.lanes.due(index).is_some() {
             if let Some(timer) = self.lanes.timer_mut(index) {
-                timer.count = 0;
+                timer.own.count = 0;
             }
             self.lanes.arm(index, AT_ONCE, Instant::ORIGIN);
         }
@@ -107,7 +107,7 @@ impl<'m> Recovery<'m> {
     /// The end of an entry's last ping was reported.
     pub(crate) fn notified(&mut self, index: u32) {
         if let Some(timer) = self.lanes.timer_mut(index) {
-            timer.flag = false;
+            timer.own.flag = false;
         }
     }
 
@@ -120,11 +120,11 @@ impl<'m> Recovery<'m> {
     pub(crate) fn take_due(&mut self, now: Instant, jitter: &mut Jitter) -> Option<Due> {
         let index = self.lanes.expire(now)?;
         let timer = self.lanes.timer_mut(index)?;
-        timer.count = timer.count.saturating_add(1);
-        timer.word = timer.word.wrapping_add(1);
-        let untold = core::mem::replace(&mut timer.flag, true);
+        timer.own.count = timer.own.count.saturating_add(1);
+        timer.own.word = timer.own.word.wrapping_add(1);
+        let untold = core::mem::replace(&mut timer.own.flag, true);
         self.untold = self.untold.wrapping_add(u64::from(untold));
-        let (count, generation) = (timer.count, timer.word);
+        let (count, generation) = (timer.own.count, timer.own.word);
         self.backoff.arm(&mut self.lanes, jitter, now, index, count);
         Some(Due { index, generation })
     }
@@ -133,9 +133,9 @@ impl<'m> Recovery<'m> {
     pub(crate) fn put_off(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
         let count = match self.lanes.timer_mut(index) {
             Some(timer) => {
-                timer.count = timer.count.saturating_sub(1);
-                timer.flag = false;
-                timer.count
+                timer.own.count = timer.own.count.saturating_sub(1);
+                timer.own.flag = false;
+                timer.own.count
             }
             None => return,
         };
@@ -144,7 +144,7 @@ impl<'m> Recovery<'m> {
 
     /// Whether a ping is the entry's last one: an answer to an older ping is stale.
     pub(crate) fn is_current(&self, due: Due) -> bool {
-        self.lanes.timer(due.index).is_some_and(|t| t.word == due.generation)
+        self.lanes.timer(due.index).is_some_and(|t| t.own.word == due.generation)
             && self.lanes.due(due.index).is_some()
     }
 
@@ -157,7 +157,7 @@ impl<'m> Recovery<'m> {
 
     fn restart(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
         if let Some(timer) = self.lanes.timer_mut(index) {
-            timer.count = 0;
+            timer.own.count = 0;
         }
         self.backoff.arm(&mut self.lanes, jitter, now, index, 0);
     }

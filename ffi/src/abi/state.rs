@@ -102,7 +102,7 @@ pub struct lnd_blocker {
 /// @state: enum lnd_peer_state.
 /// @peer: its handle.
 /// @incarnation: its incarnation as known to this NI, or 0.
-/// @last_heard: time of its last valid message.
+/// @last_heard: time of its last valid message, to some 17 ms.
 /// @transfers: transfers with it.
 /// @credits: requests that this NI may still send.
 /// @in_flight: requests of this NI that the peer has not consumed yet.

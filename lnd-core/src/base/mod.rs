@@ -8,6 +8,7 @@ pub mod fragment;
 pub mod id;
 pub mod key;
 pub mod message;
+pub(crate) mod narrow;
 pub mod owned;
 mod sentences;
 pub mod sync;

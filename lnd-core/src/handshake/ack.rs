@@ -8,7 +8,7 @@ use crate::base::message::{Envelope, HelloAck};
 use crate::base::time::Instant;
 use crate::machines::peer::credits::Ours;
 use crate::machines::peer::{HelloEvent, HelloState};
-use crate::peers::{PeerFlags, Wants};
+use crate::peers::{Heard, PeerFlags, Wants};
 use crate::ports::{Channel, Ports};
 use crate::shard::config::MAX_DEPTH;
 use crate::shard::Driver;
@@ -37,7 +37,7 @@ impl<P: Ports> Driver<'_, P> {
         let current = ack.attempt == peer.attempt;
         if !ours || !current || state != Some(HelloState::Handshake) {
             self.counters.count(Counter::IgnoredHellos);
-            let known = peer.incarnation == Some(from.from_incarnation);
+            let known = peer.incarnation() == Some(from.from_incarnation);
             if ours && state == Some(HelloState::Down) && known && !peer.has_closed() {
                 // A late answer of the known incarnation proves that the peer runs. The handshake
                 // starts now, not at the end of the hold-off (LU-16214). A peer that sent its
@@ -48,7 +48,7 @@ impl<P: Ports> Driver<'_, P> {
             return None;
         }
         let new_incarnation =
-            peer.incarnation.is_some_and(|incarnation| incarnation != from.from_incarnation);
+            peer.incarnation().is_some_and(|incarnation| incarnation != from.from_incarnation);
         if new_incarnation && peer.is(PeerFlags::OVERHEARD) {
             // The hello went out before this peer's own hello was received. The answer may be of
             // the predecessor, delayed on another link. Only an answer to a later hello identifies
@@ -65,7 +65,7 @@ impl<P: Ports> Driver<'_, P> {
             // (decision 0019).
             self.counters.count(Counter::NoRoom);
             if peer.parked != 0 {
-                peer.incarnation = Some(from.from_incarnation);
+                peer.set_incarnation(from.from_incarnation);
                 if new_incarnation {
                     self.take_up_successor(id, from.session);
                 }
@@ -73,13 +73,13 @@ impl<P: Ports> Driver<'_, P> {
             self.hello_event(now, id, HelloEvent::Incompatible);
             return None;
         }
-        peer.last_heard = now;
-        peer.incarnation = Some(from.from_incarnation);
+        peer.last_heard = Heard::at(now);
+        peer.set_incarnation(from.from_incarnation);
         peer.flags.set(PeerFlags::SIGNALLED, signalled);
         peer.flags.set(PeerFlags::CANCELS, cancels);
-        peer.inline_max = inline_max.min(ack.immediate_max);
+        peer.set_inline_max(inline_max, ack.immediate_max);
         peer.flags.remove(PeerFlags::STALLED);
-        peer.silences = 0;
+        peer.setbacks.set_silences(0);
         peer.tries = 0;
         peer.flags.insert(PeerFlags::PROVEN | PeerFlags::LATEST);
         // An answer names the latest session of its sender. A session with another number may come
@@ -135,7 +135,7 @@ impl<P: Ports> Driver<'_, P> {
             match peer.ours.returned(from.credits) {
                 None => self.counters.count(Counter::BadCredits),
                 Some(0) => {}
-                Some(_) => peer.fruitless = 0,
+                Some(_) => peer.setbacks.end_stalls(),
             }
         }
         // The peer has noted what this attempt announced. The next hello announces what was given
@@ -150,8 +150,9 @@ impl<P: Ports> Driver<'_, P> {
     /// state belongs to the former incarnation.
     fn take_up_successor(&mut self, id: PeerId, session: u32) {
         let Some(peer) = self.peers.get_mut(id) else { return };
-        let claim = peer.last_hello;
-        let claimed = claim.fits() && { claim.incarnation } == peer.incarnation;
+        // The hello of any other incarnation was forgotten when this one was noted.
+        let claim = peer.last_hello();
+        let claimed = claim.fits();
         if claimed && claim.counts() {
             peer.open_theirs(claim.session, claim.sequence);
             // The marks protect requests of the former incarnation. No CANCEL can name these any

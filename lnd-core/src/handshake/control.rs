@@ -19,7 +19,7 @@ impl<P: Ports> Driver<'_, P> {
     #[inline(never)]
     pub(crate) fn send_handshake(&mut self, now: Instant, id: PeerId) {
         let Some(peer) = self.peers.get(id) else { return };
-        let (wants, came_by) = (peer.wants, peer.last_hello.link());
+        let (wants, came_by) = (peer.wants, peer.last_hello().link());
         let answers = wants.contains(Wants::ACK);
         // Our hello goes first. The requests that our answer releases then name our session, and
         // that verifies the sender's session without another round trip (decision 0016).
@@ -56,10 +56,11 @@ impl<P: Ports> Driver<'_, P> {
 
     fn send_hello_ack(&mut self, now: Instant, id: PeerId, link: Option<LinkId>) {
         let Some(peer) = self.peers.get(id) else { return };
+        let hello = peer.last_hello();
         let ack = HelloAck {
-            session: peer.last_hello.session,
-            attempt: peer.last_hello.attempt,
-            version: peer.last_hello.fits().then_some(VERSION),
+            session: hello.session,
+            attempt: hello.attempt,
+            version: hello.fits().then_some(VERSION),
             depth: self.config.depth,
             immediate_max: self.inline_max(),
             features: self.links.features(),
@@ -86,12 +87,13 @@ impl<P: Ports> Driver<'_, P> {
         // From here on the envelope counts as sent: it announces the credits that are owed. The
         // counts are cumulative: after a loss the next message repeats them, or a resync asks for
         // them.
-        let Some(peer) = self.peers.get_mut(id) else { return true };
-        let Some(mut envelope) = peer.envelope(self.me, Lane::Control) else { return true };
+        let lane = Lane::Control;
+        let Some(mut envelope) = self.peers.envelope(id, self.me, lane) else { return true };
+        let Some(peer) = self.peers.get(id) else { return true };
         match message {
             // The answer names the incarnation that sent the hello. With another version that
             // incarnation is not recorded as the peer's.
-            Message::HelloAck(_) => envelope.to_incarnation = peer.last_hello.incarnation,
+            Message::HelloAck(_) => envelope.to_incarnation = peer.hello_of(),
             // A hello names the latest request instead of a control number: the receiver counts
             // from there.
             Message::Hello(_) => envelope.sequence = peer.sequence,

@@ -108,7 +108,7 @@ impl<P: Ports> Driver<'_, P> {
             HelloState::Unknown => self.hello_event(now, id, HelloEvent::Wanted),
             HelloState::Down => {
                 let Some(peer) = self.peers.get(id) else { return };
-                let (noticed, silences) = (peer.handshake.revive_at(), peer.silences);
+                let (noticed, silences) = (peer.handshake.revive_at(), peer.setbacks.silences());
                 // A request in the channel does not prove that its sender runs now. After a silence
                 // the hold-off passes first, and it doubles with each further silence, up to a
                 // limit (R68).
@@ -150,7 +150,8 @@ impl<P: Ports> Driver<'_, P> {
             peer.handshake = Attempt::down(now.after(hold_off));
             let silent = event == HelloEvent::Exhausted;
             let refused = event == HelloEvent::Incompatible;
-            peer.silences = if silent || refused { peer.silences.saturating_add(1) } else { 0 };
+            let silences = peer.setbacks.silences().wrapping_add(1);
+            peer.setbacks.set_silences(if silent || refused { silences } else { 0 });
             // Two sides that each wait for an incarnation that no longer runs would block each
             // other. A silence ends that: the next hello is accepted without proof (decision 0018).
             peer.keep_if(PeerFlags::PROVEN, !silent);
@@ -183,7 +184,7 @@ impl<P: Ports> Driver<'_, P> {
             // Each hello of an attempt announces the same bits, so one answer acknowledges them
             // all. On a channel that may lose a request after its send completion, a stall may mean
             // that everything in flight is lost (decision 0017).
-            let stalled = peer.fruitless > 0 && !reliable;
+            let stalled = peer.setbacks.stalls() > 0 && !reliable;
             let lost = if stalled { peer.in_flight() } else { 0 };
             peer.handshake = Attempt::announcing(peer.given_up | lost);
         }

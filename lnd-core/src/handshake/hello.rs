@@ -3,11 +3,11 @@
 
 use super::control::VERSION;
 use crate::base::counters::Counter;
-use crate::base::id::{LinkId, PeerId};
+use crate::base::id::{Incarnation, LinkId, PeerId};
 use crate::base::message::{Envelope, Hello};
 use crate::base::time::Instant;
 use crate::machines::peer::{HelloEvent, HelloState};
-use crate::peers::{LastHello, PeerFlags, Wants};
+use crate::peers::{Heard, LastHello, PeerFlags, Wants};
 use crate::ports::{Channel, Ports};
 use crate::shard::Driver;
 
@@ -37,22 +37,22 @@ impl<P: Ports> Driver<'_, P> {
         let (inline_max, signalled) = (self.inline_max(), self.links.signalled(hello.features));
         let cancels = self.links.cancels(hello.features);
         let Some(peer) = self.peers.get_mut(id) else { return };
-        if reliable && peer.closed == Some(from.from_incarnation) {
+        if reliable && peer.closed() == Some(from.from_incarnation) {
             // The hello was delayed behind its sender's goodbye. Its sender accepts no answer any
             // more.
             self.counters.count(Counter::Early);
             return;
         }
         let new_incarnation =
-            peer.incarnation.is_some_and(|incarnation| incarnation != from.from_incarnation);
+            peer.incarnation().is_some_and(|incarnation| incarnation != from.from_incarnation);
         // An incarnation that has answered is not replaced by a hello alone. The hello may be
         // delayed, and a replacement would cancel the transfers of the present incarnation
         // (decision 0018).
         if fits && new_incarnation && peer.is(PeerFlags::PROVEN) {
-            self.on_claim(now, id, it);
+            self.on_claim(now, id, from.from_incarnation, it);
             return;
         }
-        peer.last_heard = now;
+        peer.last_heard = Heard::at(now);
         // `LATEST` lets requests of earlier incarnations be dropped. A new incarnation has not
         // shown that it is the latest one.
         peer.keep_if(PeerFlags::LATEST, !(fits && new_incarnation));
@@ -63,11 +63,6 @@ impl<P: Ports> Driver<'_, P> {
         // time has an empty window and would break that promise (decision 0029).
         let counts = counts && !(lasting && peer.is_promised(from.session, new_incarnation));
         let late = !newer && peer.counted_session() != Some(from.session);
-        // A delayed hello must not replace the one whose answer is still to be sent. The peer does
-        // not accept the answer to the delayed one.
-        if !(late && peer.wants.contains(Wants::ACK)) {
-            peer.last_hello = it;
-        }
         // The peer names an earlier incarnation of ours, or it does not count our session. It may
         // have forgotten us. Our hello finds out.
         let forgot_us =
@@ -79,11 +74,21 @@ impl<P: Ports> Driver<'_, P> {
             peer.tries = 0;
         }
         // Our hello may have reached a predecessor of this incarnation: see `on_hello_ack`.
-        if fits && peer.incarnation.is_none() && state == HelloState::Handshake {
+        if fits && peer.incarnation().is_none() && state == HelloState::Handshake {
             peer.flags.insert(PeerFlags::OVERHEARD);
         }
+        if fits && newer {
+            peer.set_incarnation(from.from_incarnation);
+        }
+        // A delayed hello must not replace the one whose answer is still to be sent. The peer does
+        // not accept the answer to the delayed one.
+        let answered_first = late && peer.wants.contains(Wants::ACK);
+        if !answered_first && !peer.note_hello(from.from_incarnation, it) {
+            // The versions do not meet, and nothing of it is kept.
+            self.refuse_hello(now, link, from, hello);
+            return;
+        }
         if fits && newer && !counts {
-            peer.incarnation = Some(from.from_incarnation);
             peer.forget_theirs(from.session);
         } else if fits && newer {
             // An incarnation that has answered our hello is the present one. The hello of any other
@@ -94,11 +99,10 @@ impl<P: Ports> Driver<'_, P> {
             if lasting {
                 peer.note_opening(from.session, new_incarnation);
             }
-            peer.incarnation = Some(from.from_incarnation);
             peer.open_theirs(from.session, from.sequence);
             peer.flags.set(PeerFlags::SIGNALLED, signalled);
             peer.flags.set(PeerFlags::CANCELS, cancels);
-            peer.inline_max = inline_max.min(hello.immediate_max);
+            peer.set_inline_max(inline_max, hello.immediate_max);
         }
         if fits {
             self.go_on(id, from, hello);
@@ -126,11 +130,11 @@ impl<P: Ports> Driver<'_, P> {
     /// successor's, or it is delayed. Incarnations are not ordered, so our hello asks which one
     /// runs. The answer of the successor opens the noted session
     /// (docs/decisions/0018-successors.md).
-    fn on_claim(&mut self, now: Instant, id: PeerId, mut claim: LastHello) {
-        let invalidating = self.peers.state(id) == HelloState::Handshake;
+    fn on_claim(&mut self, now: Instant, id: PeerId, of: Incarnation, mut claim: LastHello) {
+        let asking = self.peers.state(id) == HelloState::Handshake;
         let Some(peer) = self.peers.get_mut(id) else { return };
-        let before = peer.last_hello;
-        let again = { before.incarnation } == { claim.incarnation };
+        let before = peer.last_hello();
+        let again = peer.hello_of() == Some(of);
         if again {
             // The hello is a repetition, or a delayed one of an earlier session. The sessions of
             // one incarnation are ordered, so the later session wins.
@@ -140,13 +144,14 @@ impl<P: Ports> Driver<'_, P> {
                 _ => return,
             }
         }
-        peer.last_hello = claim;
+        // Without room for it the hello counts as lost, and our hello asks all the same.
+        let noted = peer.note_hello(of, claim);
         // The hello of the known incarnation is not answered now. If that incarnation runs, it
         // repeats its hello.
         peer.wants.remove(Wants::ACK);
         // A repetition of the same claim must not start a new attempt: the answer to the current
         // one may already be on its way.
-        if !again || !invalidating {
+        if !again && noted || !asking {
             self.hello_event(now, id, HelloEvent::Claimed);
         }
         self.send_handshake(now, id);

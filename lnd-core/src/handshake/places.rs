@@ -69,8 +69,8 @@ impl<P: Ports> Driver<'_, P> {
                 if let Some(peer) = self.peers.get_mut(id) {
                     // Our hello names the incarnation of the request. Its node then makes room for
                     // us, because the request is its own.
-                    peer.incarnation = Some(waiting.incarnation);
-                    peer.silences = waiting.silences;
+                    peer.set_incarnation(waiting.incarnation);
+                    peer.setbacks.set_silences(waiting.silences);
                     peer.parked = waiting.parked;
                 }
                 self.revive(now, id);

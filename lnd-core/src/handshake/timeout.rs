@@ -85,13 +85,13 @@ impl<P: Ports> Driver<'_, P> {
     /// Counts a stall. After [`FRUITLESS`] stalls in a row a new session begins.
     fn count_stall(&mut self, id: PeerId) {
         let Some(peer) = self.peers.get_mut(id) else { return };
-        peer.fruitless = peer.fruitless.saturating_add(1);
+        peer.setbacks.count_stall();
         // The two sides may count differently: a delayed hello of a session's begin, behind one of
         // a former incarnation, has that effect. A new session repairs it, and a reliable channel
         // loses nothing by it. The receiver's own cap bounds what it accepts (INV-12).
-        if peer.fruitless >= FRUITLESS {
+        if peer.setbacks.stalls() >= FRUITLESS {
             peer.session = 0;
-            peer.fruitless = 0;
+            peer.setbacks.end_stalls();
         }
     }
 }

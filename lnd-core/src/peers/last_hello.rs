@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! This file keeps the last hello of a peer that was received.
 
-use crate::base::id::{Incarnation, LinkId};
+use crate::base::id::LinkId;
 use crate::base::message::{Envelope, Hello};
 
 /// Whether its versions and ours meet.
@@ -17,9 +17,6 @@ const LINK: u8 = FITS - 1;
 #[derive(Clone, Copy, Debug, Hash)]
 #[repr(C, packed(2))]
 pub(crate) struct LastHello {
-    /// The incarnation that sent it. It is not the peer's `incarnation` if the versions do not
-    /// meet.
-    pub incarnation: Option<Incarnation>,
     pub session: u32,
     /// The number of the session's latest request.
     pub sequence: u32,
@@ -27,12 +24,11 @@ pub(crate) struct LastHello {
     rest: u8,
 }
 
-static_assertions::const_assert_eq!(core::mem::size_of::<LastHello>(), 18);
+static_assertions::const_assert_eq!(core::mem::size_of::<LastHello>(), 10);
 static_assertions::const_assert!(crate::base::id::MAX_LINKS <= LINK as usize);
 
 impl LastHello {
-    pub const NOTHING: Self =
-        Self { incarnation: None, session: 0, sequence: 0, attempt: 0, rest: 0 };
+    pub const NOTHING: Self = Self { session: 0, sequence: 0, attempt: 0, rest: 0 };
 
     /// A hello that arrived on `link`.
     pub fn of(from: &Envelope, hello: &Hello, link: LinkId, (fits, counts): (bool, bool)) -> Self {
@@ -40,13 +36,7 @@ impl LastHello {
         let (fits, counts) = (if fits { FITS } else { 0 }, if counts { COUNTS } else { 0 });
         // One byte holds the link and two flags: every peer has a last hello, and most are idle.
         let rest = link.index() as u8 | fits | counts;
-        Self {
-            incarnation: Some(from.from_incarnation),
-            session,
-            sequence,
-            attempt: hello.attempt,
-            rest,
-        }
+        Self { session, sequence, attempt: hello.attempt, rest }
     }
 
     /// The link on which it arrived.

@@ -3,21 +3,27 @@
 //! that have something to send.
 
 mod attempt;
+mod heard;
+mod held;
 mod hellos_refused;
+mod incarnations;
 mod last_hello;
 mod peer;
 mod places;
 mod search;
 mod sessions;
+mod setbacks;
 
 pub(crate) use attempt::Attempt;
+pub(crate) use heard::Heard;
 pub(crate) use hellos_refused::HellosRefused;
 pub(crate) use last_hello::LastHello;
 pub(crate) use peer::{Peer, PeerFlags, Wants};
 pub(crate) use places::{more_hold_off, Places};
 pub(crate) use search::Bounds;
 
-use crate::base::id::{LinkId, Nid, PeerId, Tag};
+use crate::base::id::{Identity, LinkId, Nid, PeerId, Tag};
+use crate::base::message::{Envelope, Lane};
 use crate::base::time::Instant;
 use crate::machines::peer::{GateView, HelloState, PeerGate};
 use crate::slots::shared::{Owner, Shared};
@@ -33,8 +39,8 @@ pub(crate) struct Peers<'m> {
     gates: &'m [PeerGate],
     table: &'m mut [Peer],
     index: NidIndex<'m>,
-    /// The place of the peer that was found last. The next message is often of the same one.
-    latest: u32,
+    /// The peer that was found last. The next message is often of the same one.
+    latest: PeerId,
     timers: Deadlines<'m>,
     /// The node that waits for a place.
     pub places: Places,
@@ -50,8 +56,10 @@ pub(crate) struct Peers<'m> {
     clock: usize,
     /// The start value of all numbers of a peer.
     counting_from: u32,
+    /// The number of the last control message to any peer.
+    control_sequence: u32,
     next_session: u32,
-    /// The number of the last hello.
+    /// How many hellos were sent.
     next_hello: u32,
     /// Peers whose hello was not delivered: taken from the shared list, not yet handled.
     unheard: Batch,
@@ -71,7 +79,7 @@ impl<'m> Peers<'m> {
             gates: shared.peer_gates(),
             table,
             index,
-            latest: 0,
+            latest: PeerId::new(0, 0),
             timers,
             places: Places::EMPTY,
             used: 0,
@@ -81,6 +89,7 @@ impl<'m> Peers<'m> {
             fresh: false,
             clock: 0,
             counting_from,
+            control_sequence: counting_from,
             next_session: counting_from,
             next_hello: counting_from,
             unheard: Batch::default(),
@@ -134,8 +143,8 @@ impl<'m> Peers<'m> {
     #[inline]
     pub fn find_again(&mut self, nid: Nid) -> Option<PeerId> {
         // No other place has this NID, so the place needs no other check.
-        match self.table.get(self.latest as usize) {
-            Some(peer) if peer.nid == Some(nid) => Some(PeerId::new(self.latest, peer.generation)),
+        match self.table.get(self.latest.index()) {
+            Some(peer) if { peer.nid } == Some(nid) => Some(self.latest),
             _ => self.find_other(nid),
         }
     }
@@ -143,7 +152,7 @@ impl<'m> Peers<'m> {
     #[inline(never)]
     fn find_other(&mut self, nid: Nid) -> Option<PeerId> {
         let found = self.find(nid)?;
-        self.latest = found.index() as u32;
+        self.latest = found;
         Some(found)
     }
 
@@ -152,7 +161,7 @@ impl<'m> Peers<'m> {
     pub fn id(&self, index: u32) -> Option<PeerId> {
         // The id carries the present generation. A place by number alone would also name a later
         // peer.
-        self.table.get(index as usize).map(|peer| PeerId::new(index, peer.generation))
+        self.gates.get(index as usize).map(|gate| PeerId::new(index, gate.generation()))
     }
 
     /// The peer of a slot's transfer. It is not forgotten while the transfer exists.
@@ -174,7 +183,8 @@ impl<'m> Peers<'m> {
     #[inline]
     pub fn named(&self, peer: PeerId) -> Option<&Peer> {
         // The host may have kept the id while the peer was forgotten (R14).
-        self.get(peer).filter(|found| found.generation == peer.generation())
+        self.gate(peer).filter(|gate| gate.is_of(peer.generation()))?;
+        self.get(peer)
     }
 
     /// Number of places that are or were in use.
@@ -218,6 +228,21 @@ impl<'m> Peers<'m> {
     pub fn expire(&mut self, now: Instant) -> Option<(Instant, PeerId)> {
         let (due, place) = self.timers.expire(now)?;
         Some((due, self.id(place)?))
+    }
+
+    /// The envelope of the next message from `me` to a peer. A request takes a credit (R34).
+    #[inline]
+    pub fn envelope(&mut self, id: PeerId, me: Identity, lane: Lane) -> Option<Envelope> {
+        let peer = self.table.get_mut(id.index())?;
+        let number = match lane {
+            Lane::Request => peer.next_request()?,
+            Lane::Control => {
+                // One count for all peers: nothing depends on these numbers.
+                self.control_sequence = self.control_sequence.wrapping_add(1);
+                self.control_sequence
+            }
+        };
+        peer.envelope(me, number)
     }
 
     /// Notes that there is something to send to a peer.
@@ -298,11 +323,11 @@ impl<'m> Peers<'m> {
     /// The tag of the next hello to a peer, for the channel. Its index is that of no slot, and its
     /// number is that of no other hello of this incarnation.
     pub fn name_hello(&mut self, id: PeerId, link: LinkId, slots: u32) -> Option<Tag> {
-        // The number zero means "no hello" in the gate, so the count skips it.
-        self.next_hello = self.next_hello.wrapping_add(1).max(1);
-        let generation = self.next_hello;
+        // The number zero means "no hello" in the gate, so no hello has it.
+        self.next_hello = self.next_hello.wrapping_add(1);
+        let generation = Attempt::number(self.next_hello, link);
         let peer = self.get_mut(id)?;
-        peer.handshake.started(generation, link);
+        peer.handshake.started(generation);
         // The channel reports the end of a hello by this tag. It must not match a transfer's slot.
         Some(Tag { index: slots + id.index() as u32, generation })
     }
@@ -326,7 +351,8 @@ impl<'m> Peers<'m> {
     /// Hashes the part of the table's own state on which its future depends.
     pub fn hash_state(&self, hasher: &mut impl core::hash::Hasher) {
         use core::hash::Hash;
-        (self.next_session, self.next_hello, self.unheard.is_empty()).hash(hasher);
+        (self.next_session, self.next_hello, self.control_sequence).hash(hasher);
+        self.unheard.is_empty().hash(hasher);
         (self.round, self.fresh).hash(hasher);
         self.places.state().hash(hasher);
     }

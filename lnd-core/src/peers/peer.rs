@@ -2,10 +2,13 @@
 //! This file holds the owner's half of a peer.
 
 use super::attempt::Attempt;
+use super::heard::Heard;
+use super::held::Held;
 use super::last_hello::LastHello;
+use super::setbacks::Setbacks;
 use crate::base::id::{Identity, Incarnation, Nid};
-use crate::base::message::{Envelope, Lane};
-use crate::base::time::Instant;
+use crate::base::message::Envelope;
+use crate::base::narrow::Entry;
 use crate::machines::peer::credits::{Ours, Theirs};
 use crate::slots::{PutOff, Queue, NONE};
 
@@ -64,53 +67,54 @@ bitflags::bitflags! {
         /// Its session may have been counted before the peer was taken for another incarnation.
         /// What was received then is unknown.
         const ANEW = 1 << 12;
+        /// The known incarnation has sent its goodbye, the last one.
+        const CLOSED = 1 << 13;
+        /// The other incarnation has.
+        const OTHER_CLOSED = 1 << 14;
+        /// The last hello is of the other incarnation.
+        const OTHER_HELLO = 1 << 15;
     }
 }
 
 /// In place of the next peer of the queue: this peer is not queued.
-const NOT_PENDING: u32 = NONE - 1;
+const NOT_PENDING: Entry = Entry::new(Entry::NONE.get() - 1);
 
 /// One peer.
 #[derive(Clone, Copy, Debug, Hash)]
+#[repr(packed(4))]
 pub(crate) struct Peer {
     pub nid: Option<Nid>,
-    /// The number of this use of the place (R14).
-    pub generation: u32,
-    pub incarnation: Option<Incarnation>,
+    pub(super) incarnation: Option<Incarnation>,
+    /// An incarnation beside the known one: see [`set_incarnation`](Self::set_incarnation).
+    pub(super) other: Option<Incarnation>,
     pub flags: PeerFlags,
     /// Our session with this incarnation of the peer. Zero: none yet. It outlives resyncs and wrong
     /// decisions about the peer: what the channel holds of it stays valid.
     pub session: u32,
     /// The latest known session of the peer. Zero: none.
     pub(super) their_session: u32,
-    /// The incarnation that sent its goodbye last. Its earlier requests may still be read behind
-    /// its goodbye, even behind its successor's hello.
-    pub closed: Option<Incarnation>,
     /// How many sessions the peer has opened, over all its incarnations.
     pub opened: u32,
-    pub last_hello: LastHello,
+    pub(super) last_hello: LastHello,
     pub ours: Ours,
     pub theirs: Theirs,
     pub sequence: u32,
     /// Requests of ours that ended without proof of delivery. Bit `i` is request `sequence - i`.
     /// The next hello announces them, so that their credits come back.
     pub given_up: u32,
-    pub control_sequence: u32,
     pub queue: Queue,
     /// Pulls from this peer that wait for others from it to end.
     pub pull_queue: Queue,
-    /// Pulls from this peer that are under way, and those in `pull_queue`.
+    /// Pulls from this peer that are under way.
     pub pulls: u16,
-    pub pulls_waiting: u16,
-    /// Slots in use for this peer.
-    pub transfers: u32,
-    /// Of these, the peer's requests: in all, and those without a decision (INV-12).
-    pub passive: u8,
+    /// Slots in use for this peer, and those of its requests.
+    pub held: Held,
+    /// Of its requests, those without a decision (INV-12).
     pub undecided: u8,
-    /// The first slot of the peer's requests, in 24 bits, for CANCEL. Each slot names the next.
-    pub(super) requests: [u8; 3],
-    /// Largest payload sent inline to it: the smaller limit of the two sides.
-    pub inline_max: u32,
+    /// The first slot of the peer's requests, for CANCEL. Each slot names the next.
+    pub requests: Entry,
+    /// Largest payload sent inline to it: see [`inline_max`](Self::inline_max).
+    pub(super) inline_max: u16,
     pub tries: u8,
     /// The handshake attempt that is under way, or the end of the hold-off.
     pub handshake: Attempt,
@@ -119,68 +123,64 @@ pub(crate) struct Peer {
     pub attempt: u8,
     pub wants: Wants,
     /// The next peer of the send queue, or [`NOT_PENDING`].
-    pub(super) next_pending: u32,
-    pub last_heard: Instant,
-    /// Handshakes in a row that were refused or not answered. A request in the channel revives such
-    /// a peer ever less often: its sender may be gone for good.
-    pub silences: u8,
+    pub(super) next_pending: Entry,
+    pub last_heard: Heard,
+    pub setbacks: Setbacks,
     /// The links in whose channels a request of it waits for admission. Bit `i` is link `i`.
     pub parked: u8,
-    /// Stalls in a row that brought no credit.
-    pub fruitless: u8,
 }
 
 impl Peer {
-    pub(super) const UNUSED: Self = Self {
+    pub const UNUSED: Self = Self {
         nid: None,
-        generation: 0,
         incarnation: None,
+        other: None,
         flags: PeerFlags::empty(),
         session: 0,
         their_session: 0,
-        closed: None,
         opened: 0,
         last_hello: LastHello::NOTHING,
         ours: Ours::open(0),
         theirs: Theirs::open(),
         sequence: 0,
         given_up: 0,
-        control_sequence: 0,
         queue: Queue::EMPTY,
         pull_queue: Queue::EMPTY,
         pulls: 0,
-        pulls_waiting: 0,
-        transfers: 0,
-        passive: 0,
+        held: Held::NOTHING,
         undecided: 0,
-        requests: [u8::MAX; 3],
+        requests: Entry::NONE,
         inline_max: 0,
         tries: 0,
         handshake: Attempt::NONE,
         attempt: 0,
         wants: Wants::empty(),
         next_pending: NOT_PENDING,
-        last_heard: Instant::ORIGIN,
-        silences: 0,
+        last_heard: Heard::NEVER,
+        setbacks: Setbacks::NONE,
         parked: 0,
-        fruitless: 0,
     };
 
-    /// An unused place whose uses are counted from `generation`.
-    pub const fn unused(generation: u32) -> Self {
-        Self { generation, ..Self::UNUSED }
+    /// Largest payload sent inline to it: the smaller limit of the two sides, at most 65,535.
+    #[inline]
+    pub const fn inline_max(&self) -> u32 {
+        self.inline_max as u32
     }
 
-    /// The first of the slots of its requests. A number beyond all slots means none.
-    pub fn first_request(&self) -> u32 {
-        let [low, middle, high] = self.requests;
-        u32::from_le_bytes([low, middle, high, 0])
+    /// Notes the limits of the two sides.
+    pub fn set_inline_max(&mut self, ours: u32, theirs: u32) {
+        self.inline_max = ours.min(theirs).min(u16::MAX.into()) as u16;
     }
 
-    /// Makes another slot the first one. A number beyond all slots means none.
-    pub fn set_first_request(&mut self, slot: u32) {
-        let [low, middle, high, _] = slot.to_le_bytes();
-        self.requests = [low, middle, high];
+    /// The known incarnation.
+    #[inline]
+    pub const fn incarnation(&self) -> Option<Incarnation> {
+        self.incarnation
+    }
+
+    /// The last hello that was received.
+    pub const fn last_hello(&self) -> LastHello {
+        self.last_hello
     }
 
     /// The reason for which the decision on its silence was postponed.
@@ -222,18 +222,11 @@ impl Peer {
         self.queue.is_empty() && self.has_credit(reliable)
     }
 
-    /// The envelope of the next message from `me` to the peer. A request takes a credit (R34).
+    /// The envelope of message `number` from `me` to the peer.
     #[inline]
-    pub fn envelope(&mut self, me: Identity, lane: Lane) -> Option<Envelope> {
-        let sequence = match lane {
-            Lane::Request => self.next_request()?,
-            Lane::Control => {
-                self.control_sequence = self.control_sequence.wrapping_add(1);
-                self.control_sequence
-            }
-        };
+    pub fn envelope(&mut self, me: Identity, number: u32) -> Option<Envelope> {
         self.notified();
-        self.envelope_of(me, sequence)
+        self.envelope_of(me, number)
     }
 
     /// The envelope of the next request. No number and no credit is used yet: see
@@ -349,29 +342,29 @@ impl Peer {
         // A peer is queued at most once: the queue runs through one link word of each peer.
         let is_new = !self.is_pending();
         if is_new {
-            self.next_pending = NONE;
+            self.next_pending = Entry::NONE;
         }
         is_new
     }
 
     /// Whether it is in the send queue.
-    pub const fn is_pending(&self) -> bool {
+    pub fn is_pending(&self) -> bool {
         self.next_pending != NOT_PENDING
     }
 
     /// Another peer is queued behind it.
     pub fn set_next_pending(&mut self, next: u32) {
-        self.next_pending = next;
+        self.next_pending = Entry::new(next);
     }
 
     /// Removes it from the head of the send queue and returns the next one.
     pub fn take_pending(&mut self) -> u32 {
-        core::mem::replace(&mut self.next_pending, NOT_PENDING)
-    }
-
-    /// Whether the known incarnation has sent its goodbye.
-    pub fn has_closed(&self) -> bool {
-        self.closed.is_some() && self.closed == self.incarnation
+        let next = core::mem::replace(&mut self.next_pending, NOT_PENDING);
+        if next == Entry::NONE {
+            NONE
+        } else {
+            next.get()
+        }
     }
 
     /// Whether a request of an incarnation other than the known one is of an earlier one. That
@@ -381,20 +374,7 @@ impl Peer {
     pub fn is_settled(&self) -> bool {
         self.is(PeerFlags::PROVEN) || self.has_closed() && self.is(PeerFlags::LATEST)
     }
-
-    /// Notes a goodbye.
-    pub fn note_goodbye(&mut self, from: &Envelope) {
-        self.closed = Some(from.from_incarnation);
-        // Our session begins anew for each incarnation that displaces another. A goodbye that names
-        // it was sent by the latest incarnation.
-        if self.has_closed() && from.credits_of == self.session {
-            self.flags.insert(PeerFlags::LATEST);
-        }
-    }
 }
 
 #[cfg(not(loom))]
-static_assertions::const_assert!(core::mem::size_of::<Peer>() <= 144);
-// Twice the depth, and one slot.
-static_assertions::const_assert!(crate::shard::config::MAX_DEPTH * 2 <= u8::MAX as u16);
-static_assertions::const_assert!(crate::shard::config::MAX_SLOTS < (1 << 24) - 1);
+static_assertions::const_assert!(core::mem::size_of::<Peer>() == 116);

@@ -62,7 +62,7 @@ impl Search {
                     .nid
                     .zip(peer.incarnation)
                     .filter(|_| parked)
-                    .map(|(n, l)| (n, l, peer.silences));
+                    .map(|(n, l)| (n, l, peer.setbacks.silences()));
                 peer.handshake.revive_at().unwrap_or(self.now)
             }
             Some(HelloState::Good) if self.answered => self.stays_until,
@@ -145,11 +145,13 @@ impl Peers<'_> {
             self.forget_one(bound, search)?
         };
         let entry = self.table.get_mut(place)?;
-        let generation = entry.generation.wrapping_add(1);
-        let (opened, control_sequence) = (self.counting_from, self.counting_from);
-        *entry = Peer { nid: Some(nid), generation, opened, control_sequence, ..Peer::UNUSED };
+        let generation = self.gates.get(place)?.generation().wrapping_add(1);
+        *entry = Peer { nid: Some(nid), opened: self.counting_from, ..Peer::UNUSED };
         self.index.insert(nid, place as u32);
-        Some(PeerId::new(place as u32, generation))
+        let id = PeerId::new(place as u32, generation);
+        // The peer that was found last may have lost this place to another with its NID.
+        self.latest = id;
+        Some(id)
     }
 
     fn forget_one(&mut self, bound: u32, search: &mut Search) -> Option<usize> {
@@ -160,7 +162,8 @@ impl Peers<'_> {
             let state = self.gates.get(place).map(|gate| gate.view().state());
             // A queued peer still has something to send, and a transfer names its peer by place.
             // Neither may change owner.
-            let idle = peer.transfers == 0 && !peer.is_pending() && search.may_forget(state, peer);
+            let idle =
+                peer.held.transfers() == 0 && !peer.is_pending() && search.may_forget(state, peer);
             if let (true, Some(nid)) = (idle, peer.nid) {
                 let table = &*self.table;
                 let nid_of = |p: u32| table.get(p as usize).and_then(|p| p.nid);

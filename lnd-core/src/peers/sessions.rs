@@ -10,7 +10,7 @@ impl Peer {
     /// Whether a message is from the known incarnation and names ours, `me`.
     #[inline]
     pub fn is_of(&self, from: &Envelope, me: Incarnation) -> bool {
-        self.incarnation == Some(from.from_incarnation) && from.to_incarnation == Some(me)
+        self.incarnation() == Some(from.from_incarnation) && from.to_incarnation == Some(me)
     }
 
     /// Whether a request of the peer may have a slot. A peer has at most `depth` requests without a
@@ -18,7 +18,7 @@ impl Peer {
     #[inline]
     pub fn has_room(&self, depth: u16) -> bool {
         // The depth is bounded (`MAX_DEPTH`): twice as much cannot wrap.
-        u16::from(self.undecided) < depth && u16::from(self.passive) < depth.wrapping_mul(2)
+        u16::from(self.undecided) < depth && u16::from(self.held.passive()) < depth.wrapping_mul(2)
     }
 
     /// Whether a request is the next expected one, carries no new count of our requests, and keeps

@@ -375,9 +375,7 @@ impl<P: Ports> Driver<'_, P> {
         let (mut nid, mut pull_waits) = (None, false);
         if let Some(peer) = self.peers.get_mut(id) {
             nid = peer.nid;
-            peer.transfers = peer.transfers.saturating_sub(1);
-            let passive = flags.contains(Flags::PASSIVE);
-            peer.passive = peer.passive.saturating_sub(u8::from(passive));
+            peer.held.remove(flags.contains(Flags::PASSIVE));
             if flags.contains(Flags::PULLING) {
                 peer.pulls = peer.pulls.saturating_sub(1);
                 pull_waits = !peer.pull_queue.is_empty();

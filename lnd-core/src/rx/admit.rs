@@ -6,7 +6,7 @@ use crate::base::id::{LinkId, PeerId};
 use crate::base::message::{Envelope, Lane};
 use crate::base::time::Instant;
 use crate::machines::peer::{GateView, HelloState};
-use crate::peers::{Peer, PeerFlags, Wants};
+use crate::peers::{Heard, Peer, PeerFlags, Wants};
 use crate::ports::trace::Trace;
 use crate::ports::{Channel, Ports, Tracer};
 use crate::shard::Driver;
@@ -44,7 +44,7 @@ impl<P: Ports> Driver<'_, P> {
         self.tracer.record(now, Trace::Received { from: nid, lane, sequence, taken });
         match peer {
             Some((id, peer)) if taken => {
-                peer.last_heard = now;
+                peer.last_heard = Heard::at(now);
                 Screening::From(id)
             }
             _ => self.not_admitted(from, lane, (found, view), (admitted, right)),
@@ -63,7 +63,7 @@ impl<P: Ports> Driver<'_, P> {
         let reliable = self.channel.is_reliable();
         let means_us = from.to_incarnation == Some(self.me.incarnation);
         let known = found.and_then(|id| self.peers.get(id));
-        let closed = known.and_then(|p| p.closed);
+        let closed = known.and_then(Peer::closed);
         // On a reliable channel a goodbye may overtake requests that its sender has reported as
         // sent. These are still delivered (S0-18).
         if let Some(id) =
@@ -164,7 +164,7 @@ impl<P: Ports> Driver<'_, P> {
                 // The flush may arm timers, so the cached next time is void.
                 self.quiet_until = Instant::ORIGIN;
                 peer.flags.remove(PeerFlags::STALLED);
-                peer.fruitless = 0;
+                peer.setbacks.end_stalls();
                 self.credits_are_here(id);
                 self.flush(now, id);
             }

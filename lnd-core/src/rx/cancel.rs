@@ -10,6 +10,7 @@ use super::request::Offer;
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::message::{Message, NakReason};
+use crate::base::narrow::Entry;
 use crate::base::time::Instant;
 use crate::machines::peer::window::SequenceCheck;
 use crate::machines::transfer::{Cause, Debts, Effect, Event, Phase};
@@ -194,7 +195,7 @@ impl<P: Ports> Driver<'_, P> {
     /// The slot of a peer's PUT_REQ, by its sender's transfer. The walk is bounded: a peer has no
     /// more slots than twice its credits (INV-14).
     fn find_request(&mut self, now: Instant, id: PeerId, source: Tag) -> Option<Tag> {
-        let mut slot = self.peers.get(id)?.first_request();
+        let mut slot = self.peers.get(id)?.requests.get();
         for _ in 0..self.slots.count() {
             let state = self.slots.get(slot)?;
             let ours = matches!(state.role, Role::RxRequest | Role::PutSink | Role::NakPut);
@@ -224,8 +225,8 @@ impl<P: Ports> Driver<'_, P> {
         let (Some(peer), Some(state)) = (self.peers.get_mut(id), self.slots.get_mut(slot)) else {
             return;
         };
-        state.sequence = peer.first_request();
-        peer.set_first_request(slot);
+        state.sequence = peer.requests.get();
+        peer.requests = Entry::new(slot);
     }
 
     /// Removes the slot of a peer's request from that peer's list. Bounded as
@@ -233,9 +234,9 @@ impl<P: Ports> Driver<'_, P> {
     pub(crate) fn remove_request(&mut self, id: PeerId, slot: u32) {
         let next = self.slots.get(slot).map_or(NONE, |state| state.sequence);
         let Some(peer) = self.peers.get_mut(id) else { return };
-        let mut at = peer.first_request();
+        let mut at = peer.requests.get();
         if at == slot {
-            peer.set_first_request(next);
+            peer.requests = Entry::new(next);
             return;
         }
         for _ in 0..self.slots.count() {

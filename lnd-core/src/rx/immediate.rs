@@ -13,6 +13,7 @@ use crate::base::id::{LinkId, Nid, PeerId};
 use crate::base::message::{Envelope, Lane};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Place, Status};
+use crate::peers::Heard;
 use crate::ports::trace::Trace;
 use crate::ports::{Ports, Tracer};
 use crate::shard::{Driver, RunState};
@@ -116,7 +117,7 @@ impl<P: Ports> Driver<'_, P> {
         self.tracer.record(now, Trace::Received { from, lane, sequence, taken: true });
         self.counters.count(Counter::Requests);
         let Some(peer) = self.peers.get_mut(id) else { return };
-        peer.last_heard = now;
+        peer.last_heard = Heard::at(now);
         peer.theirs.take_next();
         if peer.consume(self.config.depth) {
             self.send_credits(id);

@@ -7,7 +7,7 @@ use crate::base::message::{Envelope, Lane, Message};
 use crate::base::time::Instant;
 use crate::machines::peer::window::SequenceCheck;
 use crate::machines::peer::HelloState;
-use crate::peers::PeerFlags;
+use crate::peers::{Heard, PeerFlags};
 use crate::ports::trace::Trace;
 use crate::ports::{Channel, Ports, Tracer};
 use crate::shard::{Driver, RunState};
@@ -65,7 +65,7 @@ impl<P: Ports> Driver<'_, P> {
         if !open || !usual || !peer.has_room(self.config.depth) {
             return None;
         }
-        peer.last_heard = now;
+        peer.last_heard = Heard::at(now);
         let (nid, sequence) = (from.from, from.sequence);
         self.tracer.record(now, Trace::Received { from: nid, lane, sequence, taken: true });
         Some(Offer { peer: id, link, former: false })

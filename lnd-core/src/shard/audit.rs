@@ -104,9 +104,9 @@ impl<P: Ports> Driver<'_, P> {
             let Some(peer) = self.peers.id(number).and_then(|id| self.peers.get(id)) else {
                 continue;
             };
-            transfers += peer.transfers;
+            transfers += peer.held.transfers();
             let rest = pulls.0.checked_sub(u32::from(peer.pulls));
-            let waiting = pulls.1.checked_sub(u32::from(peer.pulls_waiting));
+            let waiting = pulls.1.checked_sub(peer.pull_queue.len(&self.slots));
             match (rest, waiting) {
                 (Some(rest), Some(waiting)) if peer.pulls <= self.config.pulls => {
                     pulls = (rest, waiting);
@@ -118,7 +118,7 @@ impl<P: Ports> Driver<'_, P> {
             }
             // Without a transfer a peer has no slots, so the walk over the table is saved.
             let slots =
-                if peer.transfers == 0 { SlotsOf::default() } else { self.slots_of(number) };
+                if peer.held.transfers() == 0 { SlotsOf::default() } else { self.slots_of(number) };
             if slots.posted != u32::from(peer.theirs.posted()) {
                 return Err(Broken::Credits(number));
             }

@@ -185,9 +185,7 @@ impl<'m> Tables<'m> {
         let free = arena.table(config.lists as usize, |i| i as u16)?;
         let lists = FragmentLists::new(lists, free);
         let slots = Slots::new(shared, states, waiting, lists, timers, config.passive_slots);
-        // Ids of a former incarnation are stale too.
-        let generation = me.incarnation.first_generation();
-        let table = arena.table(peers, |_| Peer::unused(generation))?;
+        let table = arena.table(peers, |_| Peer::UNUSED)?;
         let index = NidIndex::new(arena.table(NidIndex::places(config.peers), |_| 0)?);
         let timers = Deadlines::new(arena.table(peers, |_| Timer::UNARMED)?);
         let peers = Peers::new(shared, table, index, timers, config.counting_from);
@@ -218,6 +216,7 @@ fn carve_shared<'m>(
     let table = arena.table(slots, |_| Slot::counting_from(first))?;
     let (table, states) = Owned::part(table);
     let words = arena.table(Claims::words(slots), |i| AtomicU32::new(Claims::initial(slots, i)))?;
+    // Ids of a former incarnation are stale too.
     let gate = |_| PeerGate::counting_from(config.counting_from, first);
     let gates = arena.table(config.peers as usize, gate)?;
     let links = arena.table(config.links as usize, |_| LinkGate::new())?;

@@ -39,7 +39,8 @@ pub struct PeerView {
     pub incarnation: Option<Incarnation>,
     /// How far the handshake has come.
     pub state: HelloState,
-    /// When a message of it was last received. Messages that were dropped do not count.
+    /// When a message of it was last received, to some 17 ms. Messages that were dropped do not
+    /// count.
     pub last_heard: Instant,
     /// Transfers with it.
     pub transfers: u32,
@@ -105,15 +106,15 @@ impl<P: Ports> Driver<'_, P> {
         Some(PeerView {
             id,
             nid: peer.nid?,
-            incarnation: peer.incarnation,
+            incarnation: peer.incarnation(),
             state: self.peers.state(id),
-            last_heard: peer.last_heard,
-            transfers: peer.transfers,
+            last_heard: peer.last_heard.time(self.ran),
+            transfers: peer.held.transfers(),
             credits: u32::from(peer.ours.left()),
             in_flight: u32::from(peer.ours.in_flight()),
             session: peer.session,
             pulls: u32::from(peer.pulls),
-            pulls_waiting: u32::from(peer.pulls_waiting),
+            pulls_waiting: peer.pull_queue.len(&self.slots),
         })
     }
 

@@ -8,24 +8,42 @@ use super::Slots;
 /// first, so the queue needs one word.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Queue {
-    pub first: u32,
+    first: u32,
 }
 
 impl Queue {
     pub const EMPTY: Self = Self { first: NONE };
 
-    pub const fn is_empty(&self) -> bool {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
         self.first == NONE
+    }
+
+    /// The first slot. A number beyond all slots means none.
+    pub const fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// How many slots wait. For views: the work is linear in their number.
+    pub fn len(&self, slots: &Slots<'_>) -> u32 {
+        let (mut len, mut at) = (0, self.first());
+        while let Some(entry) = slots.waiting.get(at as usize).filter(|_| len < slots.count()) {
+            (len, at) = (len + 1, entry.next);
+            if at == self.first() {
+                break;
+            }
+        }
+        len
     }
 
     /// The last slot. `NONE`: the queue is empty.
     pub fn last(&self, slots: &Slots<'_>) -> u32 {
-        slots.waiting.get(self.first as usize).map_or(NONE, |first| first.previous)
+        slots.waiting.get(self.first() as usize).map_or(NONE, |first| first.previous)
     }
 
     /// The slot in front of an entry. `NONE`: the entry is the first.
     fn before(&self, slots: &Slots<'_>, slot: u32) -> u32 {
-        let entry = slots.waiting.get(slot as usize).filter(|_| slot != self.first);
+        let entry = slots.waiting.get(slot as usize).filter(|_| slot != self.first());
         entry.map_or(NONE, |entry| entry.previous)
     }
 
@@ -40,7 +58,7 @@ impl Queue {
             return;
         }
         // The ring keeps the last slot in reach of the first, so a push needs no walk (R64).
-        let (first, last) = (self.first, self.last(slots));
+        let (first, last) = (self.first(), self.last(slots));
         slots.link(last, slot);
         slots.link(slot, first);
     }
@@ -52,7 +70,7 @@ impl Queue {
         let Some(entry) = slots.waiting.get(slot as usize) else { return };
         let (previous, next) = (entry.previous, entry.next);
         slots.link(previous, next);
-        if self.first == slot {
+        if self.first() == slot {
             // A slot that links to itself was the only one.
             self.first = if next == slot { NONE } else { next };
         }
@@ -112,7 +130,7 @@ pub(crate) struct Rounds {
 impl Rounds {
     pub const EMPTY: Self = Self { queue: Queue::EMPTY, round: Round::NONE };
 
-    pub const fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
@@ -137,7 +155,7 @@ impl Rounds {
 
     /// Takes the next slot of the round.
     pub fn next(&mut self, slots: &mut Slots<'_>) -> Option<u32> {
-        let slot = Some(self.queue.first).filter(|_| self.round.is_under_way())?;
+        let slot = Some(self.queue.first()).filter(|_| self.round.is_under_way())?;
         self.remove(slots, slot);
         Some(slot)
     }

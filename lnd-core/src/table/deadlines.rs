@@ -6,23 +6,35 @@
 //! takes constant time, and so does its removal. The few timers that fit no lane go into a binary
 //! heap. The next deadline is the least of the lanes' heads and the heap's root (decision 0008).
 
+use crate::base::narrow::Entry;
 use crate::base::time::Instant;
-use crate::table::lanes::{Lanes, NONE, OUT};
-
-pub use crate::table::lanes::Timer;
+use crate::table::lanes::{self, Lanes, Own, NONE, OUT};
 
 /// Number of lanes.
 const LANES: usize = 4;
 /// In place of a lane's number.
 const IN_HEAP: u8 = 0xfe;
 
+/// What a timer holds of the heap: the timer at its index there.
+#[derive(Clone, Copy, Debug)]
+pub struct Heaped(Entry);
+
+impl Own for Heaped {
+    const UNARMED: Self = Self(Entry::new(0));
+}
+
+/// One timer of a queue of deadlines: 20 bytes.
+pub type Timer = lanes::Timer<Heaped>;
+
+static_assertions::const_assert_eq!(core::mem::size_of::<Timer>(), 20);
+
 /// A queue of deadlines, each named by its index. Context: the shard's owner.
 ///
-/// Entry number `i` of the heap is stored in the word of timer `i`. A timer in the heap has its
+/// Entry number `i` of the heap is stored in timer `i`. A timer in the heap has its
 /// position there in place of a neighbour.
 #[derive(Debug)]
 pub struct Deadlines<'m> {
-    lanes: Lanes<'m, LANES>,
+    lanes: Lanes<'m, LANES, Heaped>,
     heaped: u32,
 }
 
@@ -108,12 +120,12 @@ impl<'m> Deadlines<'m> {
     }
 
     fn heap_at(&self, position: u32) -> u32 {
-        self.lanes.timer(position).map_or(NONE, |timer| timer.word)
+        self.lanes.timer(position).map_or(NONE, |timer| timer.own.0.get())
     }
 
     fn heap_set(&mut self, position: u32, index: u32) {
         if let Some(place) = self.lanes.timer_mut(position) {
-            place.word = index;
+            place.own = Heaped(Entry::new(index));
         }
         if let Some(timer) = self.lanes.timer_mut(index) {
             timer.prev = position;

@@ -15,39 +15,53 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// In place of a lane's number: the timer is not queued.
 pub(crate) const OUT: u8 = u8::MAX;
 
+/// What the owner of a queue keeps in each timer.
+pub trait Own: Copy + core::fmt::Debug {
+    /// The value of a timer that was never queued.
+    const UNARMED: Self;
+}
+
+/// The part of an owner that counts tries.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, packed)]
+pub struct Tries {
+    /// Identifies a try.
+    pub word: u32,
+    /// How many tries there were.
+    pub count: u8,
+    /// The owner's mark.
+    pub flag: bool,
+}
+
+impl Own for Tries {
+    const UNARMED: Self = Self { word: 0, count: 0, flag: false };
+}
+
 /// One timer. The owner's table of timers is the queue's memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Timer {
+#[repr(C, packed(4))]
+pub struct Timer<O: Own = Tries> {
     pub(crate) due: Instant,
     /// Neighbours in a lane.
     pub(crate) prev: u32,
     next: u32,
-    /// For the queue's owner.
-    pub word: u32,
+    /// The part of the queue's owner.
+    pub own: O,
     pub(crate) lane: u8,
-    /// For the queue's owner.
-    pub count: u8,
-    /// For the queue's owner.
-    pub flag: bool,
 }
 
-impl Timer {
+static_assertions::const_assert_eq!(core::mem::size_of::<Timer>(), 24);
+
+impl<O: Own> Timer<O> {
     /// Not queued.
-    pub const UNARMED: Self = Self {
-        due: Instant::NEVER,
-        prev: NONE,
-        next: NONE,
-        word: 0,
-        lane: OUT,
-        count: 0,
-        flag: false,
-    };
+    pub const UNARMED: Self =
+        Self { due: Instant::NEVER, prev: NONE, next: NONE, own: O::UNARMED, lane: OUT };
 }
 
 /// A queue of timers named by their index, in `N` lanes. Context: its owner's.
 #[derive(Debug)]
-pub struct Lanes<'m, const N: usize> {
-    timers: &'m mut [Timer],
+pub struct Lanes<'m, const N: usize, O: Own = Tries> {
+    timers: &'m mut [Timer<O>],
     heads: [u32; N],
     tails: [u32; N],
     /// Bit `i`: lane `i` has timers.
@@ -55,9 +69,9 @@ pub struct Lanes<'m, const N: usize> {
     len: u32,
 }
 
-impl<'m, const N: usize> Lanes<'m, N> {
+impl<'m, const N: usize, O: Own> Lanes<'m, N, O> {
     /// An empty queue over `timers`, all [`Timer::UNARMED`].
-    pub fn new(timers: &'m mut [Timer]) -> Self {
+    pub fn new(timers: &'m mut [Timer<O>]) -> Self {
         const { assert!(N <= MAX_LANES) };
         Self { timers, heads: [NONE; N], tails: [NONE; N], busy: 0, len: 0 }
     }
@@ -79,13 +93,13 @@ impl<'m, const N: usize> Lanes<'m, N> {
 
     /// A timer, whether it is queued or not.
     #[inline]
-    pub fn timer(&self, index: u32) -> Option<&Timer> {
+    pub fn timer(&self, index: u32) -> Option<&Timer<O>> {
         self.timers.get(index as usize)
     }
 
     /// A timer, for the owner's own fields.
     #[inline]
-    pub fn timer_mut(&mut self, index: u32) -> Option<&mut Timer> {
+    pub fn timer_mut(&mut self, index: u32) -> Option<&mut Timer<O>> {
         self.timers.get_mut(index as usize)
     }
 
@@ -171,7 +185,7 @@ impl<'m, const N: usize> Lanes<'m, N> {
             let Some(&head) = self.heads.get(lane) else { break };
             let Some(timer) = self.timers.get(head as usize) else { continue };
             // Of equal times the lower lane wins.
-            if best.is_none_or(|(due, _)| timer.due < due) {
+            if best.is_none_or(|(due, _)| { timer.due } < due) {
                 best = Some((timer.due, head));
             }
         }

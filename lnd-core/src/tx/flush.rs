@@ -42,7 +42,7 @@ impl<P: Ports> Driver<'_, P> {
                 }
                 return;
             }
-            let tag = self.slots.tag(peer.queue.first);
+            let tag = self.slots.tag(peer.queue.first());
             let preference = self.slots.get(tag.index).and_then(SlotState::link_preference);
             let Some(link) = self.way_out(id, preference) else { break };
             self.unqueue(tag);

@@ -35,7 +35,7 @@ impl<P: Ports> Driver<'_, P> {
         let Some((record, state)) = self.peers.get(peer).zip(self.slots.get_mut(tag.index)) else {
             return;
         };
-        state.choose_role(record.inline_max);
+        state.choose_role(record.inline_max());
         let role = state.role;
         self.post_as(now, tag, peer, link, role, from);
     }

@@ -78,7 +78,6 @@ impl<P: Ports> Driver<'_, P> {
     #[inline(never)]
     fn queue_pull(&mut self, now: Instant, tag: Tag, id: PeerId) {
         let Some(peer) = self.peers.get_mut(id) else { return };
-        peer.pulls_waiting = peer.pulls_waiting.saturating_add(1);
         peer.pull_queue.push(&mut self.slots, tag.index);
         self.counters.count(Counter::PullsWaited);
         // The gates may have closed before the pull was queued. The sweep that belongs to that may
@@ -96,7 +95,7 @@ impl<P: Ports> Driver<'_, P> {
             if peer.pull_queue.is_empty() || peer.pulls >= self.config.pulls {
                 return;
             }
-            let tag = self.slots.tag(peer.pull_queue.first);
+            let tag = self.slots.tag(peer.pull_queue.first());
             if self.end_if_late(now, tag) || self.end_if_invalidating(now, tag) {
                 continue;
             }

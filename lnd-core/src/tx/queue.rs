@@ -30,7 +30,6 @@ impl<P: Ports> Driver<'_, P> {
         let id = self.peers.of_slot(tag.index);
         if let Some(peer) = self.peers.get_mut(id) {
             peer.pull_queue.remove(&mut self.slots, tag.index);
-            peer.pulls_waiting = peer.pulls_waiting.saturating_sub(1);
         }
     }
 }

@@ -39,7 +39,7 @@ impl<P: Ports> Driver<'_, P> {
             payload = place;
         }
         // The envelope spends the credit. Everything that can fail locally is above this line.
-        let envelope = self.peers.get_mut(tx.peer).and_then(|peer| peer.envelope(self.me, lane));
+        let envelope = self.peers.envelope(tx.peer, self.me, lane);
         // By reference, so that no copy lies on the stack.
         let Some(envelope) = &envelope else { return Err(Cause::Local) };
         // The number stays with the transfer: its end, or a CANCEL, must name it.

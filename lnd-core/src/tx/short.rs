@@ -38,7 +38,7 @@ impl<P: Ports> Driver<'_, P> {
         let peer = self.peers.get_mut(id)?;
         // A GET goes inline without payload if it need not be optimised, or must not be (R26).
         let get = request.kind == Kind::Get;
-        let inline = length <= peer.inline_max || get && request.routed;
+        let inline = length <= peer.inline_max() || get && request.routed;
         if !self.channel.ends_at_once() || !inline || !peer.may_send(reliable) {
             return None;
         }

@@ -211,9 +211,11 @@ impl<P: Ports> Driver<'_, P> {
     fn role_of(&self, request: &Request<'_>, peer: PeerId, length: u32) -> Role {
         // Before its hello was answered, a peer's limit is unknown and our own is used. If the peer
         // accepts less, that shows when the message is posted.
-        let known =
-            self.peers.get(peer).filter(|peer| peer.incarnation.is_some() && peer.inline_max > 0);
-        let inline = length <= known.map_or(self.inline_max(), |peer| peer.inline_max);
+        let known = self
+            .peers
+            .get(peer)
+            .filter(|peer| peer.incarnation().is_some() && peer.inline_max() > 0);
+        let inline = length <= known.map_or(self.inline_max(), |peer| peer.inline_max());
         match request.kind {
             Kind::Get if request.routed || inline => Role::Immediate,
             Kind::Get => Role::GetSink,
@@ -234,7 +236,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// The peer, if it still has its place (R14).
     fn peer_by_id(&mut self, peer: PeerId) -> Result<PeerId, Why> {
-        let known = self.peers.named(peer).is_some_and(|found| found.nid.is_some());
+        let known = self.peers.named(peer).is_some_and(|found| { found.nid }.is_some());
         if known {
             return Ok(peer);
         }
@@ -256,8 +258,7 @@ impl<P: Ports> Driver<'_, P> {
             NoSlot::Lists => Why::NoLists,
         })?;
         if let Some(peer) = self.peers.get_mut(peer) {
-            peer.transfers += 1;
-            peer.passive += u8::from(!new.role.requests());
+            peer.held.add(!new.role.requests());
         }
         // The owner is set before the slot is published, so no sweep judges it by its former one.
         let incarnation = self.peers.view(peer).map_or(0, GateView::incarnation);

@@ -155,8 +155,10 @@ fn s0_14_no_room_is_believed_of_the_present_hello_only() {
     assert_eq!(w.report(0, tag).status.errno, -112);
 }
 
-/// As the channel's interrupt: reports hello `number` of node 0 to the peer in its first place.
-fn report_hello(w: &World, number: u32, sent: Sent) -> bool {
+/// As the channel's interrupt: reports the hello `count` of node 0, on the first link, to the peer
+/// in its first place.
+fn report_hello(w: &World, count: u32, sent: Sent) -> bool {
+    let number = (1 + count % ((1 << 28) - 1)) * 8;
     let tag = lnd_core::id::Tag { index: w.config.slots, generation: number };
     let irq_handle = w.nodes[0].driver.irq_handle();
     irq_handle.on_sent(w.now, tag, sent, &mut Counters::new(), &mut NoTrace)
