@@ -8,7 +8,6 @@ extern crate std;
 
 mod base;
 mod handshake;
-pub mod host;
 mod links;
 mod machines;
 mod peers;
@@ -29,6 +28,39 @@ pub use ports::trace;
 pub use shard::config;
 pub use slots::shared;
 pub use table::{arena, claims, completed, deadlines, lanes, nids};
+
+pub mod host {
+    //! What every host would write itself: a round of its thread, messages that wait, simple ports.
+    //!
+    //! The driver depends on nothing here. A host takes what suits it and writes the rest.
+    //!
+    //! A polling host is three calls:
+    //!
+    //! ```
+    //! use lnd_core::driver::{Arrival, Driver, Report};
+    //! use lnd_core::host::Backlog;
+    //! use lnd_core::id::LinkId;
+    //! use lnd_core::ports::{Completion, Ports};
+    //! use lnd_core::time::Instant;
+    //!
+    //! fn round<P: Ports>(
+    //!     driver: &mut Driver<'_, P>,
+    //!     (now, link): (Instant, LinkId),
+    //!     mail: &mut Backlog<4096, 16>,
+    //!     completions: &mut Vec<Completion>,
+    //!     decide: impl FnMut(Arrival<'_, '_, '_, P>) -> bool,
+    //!     reported: impl FnMut(Report),
+    //! ) -> Option<Instant> {
+    //!     let waits = mail.offer(now, link, driver, decide);
+    //!     let next = driver.run_once(now, completions.drain(..), reported);
+    //!     // Room for what waits: the next round begins at once.
+    //!     if waits && driver.offer_again() { Some(now) } else { next }
+    //! }
+    //! ```
+
+    pub use crate::ports::{LinearMemory, WithoutEngine};
+    pub use crate::rx::Backlog;
+}
 
 /// The driver of one shard, with its arguments and results.
 pub mod driver {

@@ -5,7 +5,9 @@
 //! No call may block, allocate or call back into the driver.
 
 mod descriptor;
+mod linear;
 pub mod trace;
+mod without;
 
 use core::num::NonZeroU32;
 
@@ -18,6 +20,8 @@ use crate::machines::link::{Connection, Quiesced};
 use trace::Trace;
 
 pub use descriptor::{Bd, Completion, Features, Motion, PostError, Returned};
+pub use linear::LinearMemory;
+pub use without::WithoutEngine;
 
 /// The DMA engine of one link, for the thread that owns the shard.
 ///

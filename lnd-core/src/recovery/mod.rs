@@ -8,6 +8,7 @@ mod final_message;
 mod finalize;
 mod link;
 mod reclaim;
+mod round;
 mod shutdown;
 mod sweep;
 mod timeout;

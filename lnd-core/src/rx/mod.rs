@@ -5,6 +5,7 @@
 mod admit;
 mod answer;
 mod arrival;
+mod backlog;
 mod cancel;
 mod decide;
 mod immediate;
@@ -14,5 +15,6 @@ mod request;
 mod rx_request;
 
 pub use arrival::{Arrival, Inbound, Received};
+pub use backlog::Backlog;
 pub use immediate::Immediate;
 pub use rx_request::{Receive, RecvError, Reply, ReplyError, RequestKind, RxRequest};

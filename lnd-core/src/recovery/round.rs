@@ -3,7 +3,7 @@
 
 use crate::base::time::Instant;
 use crate::ports::{Completion, Ports};
-use crate::recovery::Report;
+use crate::recovery::finalize::Report;
 use crate::shard::Driver;
 
 impl<P: Ports> Driver<'_, P> {

@@ -8,7 +8,7 @@ use crate::base::message::{Envelope, Lane, Message};
 use crate::base::owned::OwnedMessage;
 use crate::base::time::Instant;
 use crate::ports::{ChannelFull, Ports};
-use crate::rx::{Arrival, Inbound};
+use crate::rx::arrival::{Arrival, Inbound};
 use crate::shard::Driver;
 
 /// The messages of one peer on one link that the driver has not taken: `PLACES` of each lane, with
