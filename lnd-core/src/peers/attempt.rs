@@ -69,7 +69,8 @@ impl Attempt {
 
     /// The number of the `count`th hello, on `link`. It is not zero.
     pub const fn number(count: u32, link: LinkId) -> u32 {
-        (1 + count % (HELLOS - 1)) * (LINK + 1) + link.index() as u32
+        let count = count & (HELLOS - 1);
+        (if count == 0 { HELLOS - 1 } else { count }) * (LINK + 1) + link.index() as u32
     }
 
     /// Hello `number` is sent.
@@ -100,7 +101,7 @@ mod tests {
         let mut it = Attempt::NONE;
         assert_eq!((it.announced(), it.revive_at(), it.link_of(8)), (0, None, None));
         it = Attempt::announcing(0xf0);
-        for (count, link) in [(0, 0), (HELLOS - 2, 7), (u32::MAX, 5)] {
+        for (count, link) in [(0, 0), (HELLOS - 3, 7), (u32::MAX, 5)] {
             let link = LinkId::new(link).unwrap();
             let (number, next) = (Attempt::number(count, link), Attempt::number(count ^ 1, link));
             assert!(number != 0 && number != next);

@@ -35,6 +35,7 @@ impl Peer {
 
     /// The incarnation that sent its goodbye last. Its earlier requests may still be read behind
     /// its goodbye, even behind its successor's hello.
+    #[cfg_attr(feature = "compact", inline(never))]
     pub fn closed(&self) -> Option<Incarnation> {
         if self.is(PeerFlags::CLOSED) {
             self.incarnation
@@ -46,6 +47,14 @@ impl Peer {
     /// Whether the known incarnation has sent its goodbye.
     pub const fn has_closed(&self) -> bool {
         self.is(PeerFlags::CLOSED)
+    }
+
+    /// Whether a request of an incarnation other than the known one is of an earlier one. That
+    /// holds if the known incarnation has answered us, or if it sent its goodbye and is the latest.
+    /// A goodbye alone does not show that: it may be delayed, as its sender's hello may be
+    /// (decision 0018).
+    pub fn is_settled(&self) -> bool {
+        self.is(PeerFlags::PROVEN) || self.has_closed() && self.is(PeerFlags::LATEST)
     }
 
     /// Notes a goodbye.
@@ -72,6 +81,7 @@ impl Peer {
 
     /// The incarnation that sent the last hello. It is not the known one while that has not been
     /// replaced, or if the versions do not meet.
+    #[cfg_attr(feature = "compact", inline(never))]
     pub fn hello_of(&self) -> Option<Incarnation> {
         if self.is(PeerFlags::OTHER_HELLO) {
             self.other
@@ -83,6 +93,7 @@ impl Peer {
     /// Notes the last hello, of an incarnation. `false`: there is no room for it, since a goodbye
     /// of a third one is kept.
     #[must_use]
+    #[cfg_attr(feature = "compact", inline(never))]
     pub fn note_hello(&mut self, of: Incarnation, hello: LastHello) -> bool {
         let known = self.incarnation() == Some(of);
         if !known && self.is(PeerFlags::OTHER_CLOSED) && { self.other } != Some(of) {

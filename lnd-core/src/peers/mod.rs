@@ -133,7 +133,8 @@ impl<'m> Peers<'m> {
     }
 
     /// The id of a known peer.
-    #[inline]
+    #[cfg_attr(feature = "compact", inline(never))]
+    #[cfg_attr(not(feature = "compact"), inline)]
     pub fn find(&self, nid: Nid) -> Option<PeerId> {
         let found = self.index.find(nid, |peer| self.table.get(peer as usize).and_then(|p| p.nid));
         found.and_then(|index| self.id(index))
@@ -157,7 +158,8 @@ impl<'m> Peers<'m> {
     }
 
     /// The id of the peer in a place.
-    #[inline]
+    #[cfg_attr(feature = "compact", inline(never))]
+    #[cfg_attr(not(feature = "compact"), inline)]
     pub fn id(&self, index: u32) -> Option<PeerId> {
         // The id carries the present generation. A place by number alone would also name a later
         // peer.
@@ -171,7 +173,8 @@ impl<'m> Peers<'m> {
     }
 
     /// The peer of a transfer, by its owner.
-    #[inline]
+    #[cfg_attr(feature = "compact", inline(never))]
+    #[cfg_attr(not(feature = "compact"), inline)]
     pub fn of(&self, owner: Owner) -> PeerId {
         let index = owner.peer_index();
         // The index comes from a slot of this table and is always in range. The fallback names no

@@ -366,14 +366,6 @@ impl Peer {
             next.get()
         }
     }
-
-    /// Whether a request of an incarnation other than the known one is of an earlier one. That
-    /// holds if the known incarnation has answered us, or if it sent its goodbye and is the latest.
-    /// A goodbye alone does not show that: it may be delayed, as its sender's hello may be
-    /// (decision 0018).
-    pub fn is_settled(&self) -> bool {
-        self.is(PeerFlags::PROVEN) || self.has_closed() && self.is(PeerFlags::LATEST)
-    }
 }
 
 #[cfg(not(loom))]

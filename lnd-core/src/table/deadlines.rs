@@ -73,7 +73,8 @@ impl<'m> Deadlines<'m> {
     }
 
     /// Disarms a timer. A timer that is not armed stays so.
-    #[inline]
+    #[cfg_attr(feature = "compact", inline(never))]
+    #[cfg_attr(not(feature = "compact"), inline)]
     pub fn disarm(&mut self, index: u32) {
         if self.heaped > 0 && self.disarm_heaped(index) {
             return;

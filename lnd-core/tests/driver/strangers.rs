@@ -158,7 +158,7 @@ fn s0_14_no_room_is_believed_of_the_present_hello_only() {
 /// As the channel's interrupt: reports the hello `count` of node 0, on the first link, to the peer
 /// in its first place.
 fn report_hello(w: &World, count: u32, sent: Sent) -> bool {
-    let number = (1 + count % ((1 << 28) - 1)) * 8;
+    let number = count.max(1) % (1 << 28) * 8;
     let tag = lnd_core::id::Tag { index: w.config.slots, generation: number };
     let irq_handle = w.nodes[0].driver.irq_handle();
     irq_handle.on_sent(w.now, tag, sent, &mut Counters::new(), &mut NoTrace)

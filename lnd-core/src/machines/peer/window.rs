@@ -50,7 +50,8 @@ impl SequenceWindow {
     }
 
     /// Checks a number without noting it.
-    #[inline]
+    #[cfg_attr(feature = "compact", inline(never))]
+    #[cfg_attr(not(feature = "compact"), inline)]
     pub const fn peek(&self, sequence: u32) -> SequenceCheck {
         let ahead = sequence.wrapping_sub(self.top);
         if ahead == 0 {
