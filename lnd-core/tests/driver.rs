@@ -25,6 +25,7 @@ mod driver {
     mod connection;
     mod credit;
     mod deadline;
+    mod drains;
     mod edges;
     mod fifth;
     mod finalize;

@@ -84,8 +84,8 @@ impl<P: Ports> Driver<'_, P> {
         // not accept the answer to the delayed one.
         let answered_first = late && peer.wants.contains(Wants::ACK);
         if !answered_first && !peer.note_hello(from.from_incarnation, it) {
-            // The versions do not meet, and there is no room to keep the hello until it is answered.
-            // To its sender we are down, as after an answer.
+            // The versions do not meet, and there is no room to keep the hello until it is
+            // answered. To its sender we are down, as after an answer.
             self.counters.count(Counter::Early);
             return;
         }

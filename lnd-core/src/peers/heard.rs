@@ -6,8 +6,8 @@ use crate::base::time::Instant;
 /// A unit is 2^24 ns, some 17 ms.
 const UNIT: u32 = 24;
 
-/// When a peer was last heard: the time in units, modulo 2^32. Half of that is a year, and the value
-/// is only shown.
+/// When a peer was last heard: the time in units, modulo 2^32. Half of that is a year, and the
+/// value is only shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Heard(u32);
 

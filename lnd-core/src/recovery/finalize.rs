@@ -166,10 +166,14 @@ impl<P: Ports> Driver<'_, P> {
     #[cfg(not(feature = "compact"))]
     #[inline]
     fn finalize(&mut self, now: Instant, slot: u32) -> Option<Report> {
-        match self.finalize_silent::<true>(now, slot) {
-            Some(report) => Some(report),
-            None => self.finalize_rest(now, slot),
+        let it = self.slots.use_of(slot)?;
+        let (_, word, _) = it;
+        if word.ended_well() {
+            if let Some(report) = self.finalize_silent::<true>(now, it) {
+                return Some(report);
+            }
         }
+        self.finalize_rest(now, slot)
     }
 
     #[cfg(feature = "compact")]
@@ -180,7 +184,8 @@ impl<P: Ports> Driver<'_, P> {
     #[cfg(not(feature = "compact"))]
     #[inline(never)]
     fn finalize_rest(&mut self, now: Instant, slot: u32) -> Option<Report> {
-        match self.finalize_silent::<false>(now, slot) {
+        let it = self.slots.use_of(slot)?;
+        match self.finalize_silent::<false>(now, it) {
             Some(report) => Some(report),
             None => self.finalize_other(now, slot),
         }
@@ -192,12 +197,12 @@ impl<P: Ports> Driver<'_, P> {
     /// way.
     #[cfg(not(feature = "compact"))]
     #[inline(always)]
-    fn finalize_silent<const WELL: bool>(&mut self, now: Instant, slot: u32) -> Option<Report> {
-        let (tag, word, owner) = self.slots.use_of(slot)?;
-        if WELL && !word.ended_well() {
-            return None;
-        }
-        let state = self.slots.get(slot)?;
+    fn finalize_silent<const WELL: bool>(
+        &mut self,
+        now: Instant,
+        (tag, word, owner): (Tag, Word, Owner),
+    ) -> Option<Report> {
+        let state = self.slots.get(tag.index)?;
         let (role, flags, user, length) = (state.role, state.flags, state.user, state.length);
         let request = (state.session, state.sequence);
         let lost = !WELL && word.lost();
@@ -214,7 +219,7 @@ impl<P: Ports> Driver<'_, P> {
         let peer = self.peers.of(owner);
         if !WELL {
             if !self.links.safe_invalidate() {
-                self.note_untouched(slot, &mut status);
+                self.note_untouched(tag.index, &mut status);
             }
             self.count_returned(flags, lost);
             if lost_race(word) {
@@ -225,7 +230,11 @@ impl<P: Ports> Driver<'_, P> {
             }
         }
         self.count_status(status);
-        let nid = self.release(now, peer, tag, flags);
+        let nid = if WELL {
+            self.release::<false>(now, peer, tag, flags)
+        } else {
+            self.release::<true>(now, peer, tag, flags)
+        };
         self.tracer.record(now, Trace::Finalized { tag, status });
         let bytes = if lost { 0 } else { length };
         let (reply, lost_race) = (role == Role::GetPull, !WELL && lost_race(word));
@@ -248,7 +257,7 @@ impl<P: Ports> Driver<'_, P> {
         if it.word.lost() {
             self.give_up_request(now, it.peer, it.flags, (it.session, it.sequence));
         }
-        self.release(now, it.peer, it.tag, it.flags);
+        self.release::<true>(now, it.peer, it.tag, it.flags);
         // The message waits in a slot of its own. It is claimed only now, because this release may
         // have freed the last one.
         if let Some(message) = unsaid {
@@ -369,9 +378,16 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Releases everything that the transfer held. Returns the other side.
+    /// Releases everything that the transfer held. Returns the other side. `DRAINED`: it may have
+    /// been given up.
     #[cfg_attr(not(feature = "compact"), inline(always))]
-    fn release(&mut self, now: Instant, id: PeerId, tag: Tag, flags: Flags) -> Option<Nid> {
+    fn release<const DRAINED: bool>(
+        &mut self,
+        now: Instant,
+        id: PeerId,
+        tag: Tag,
+        flags: Flags,
+    ) -> Option<Nid> {
         let (mut nid, mut pull_waits) = (None, false);
         if let Some(peer) = self.peers.get_mut(id) {
             nid = peer.nid;
@@ -384,7 +400,7 @@ impl<P: Ports> Driver<'_, P> {
         if !self.links.safe_invalidate() && flags.contains(Flags::PASSIVE) {
             self.remove_request(id, tag.index);
         }
-        self.slots.release(tag);
+        self.slots.release::<DRAINED>(tag);
         // The free slot may let a request in the channel be accepted, so the host offers it again.
         self.offer = true;
         self.peers.places.may_be_free();

@@ -37,8 +37,8 @@ impl<P: Ports> Driver<'_, P> {
         if !word.invalidating() {
             // A transfer that was published before its gate changed is found here. A later one sees
             // the changed gate itself (see `PeerGate`). The cancellation invalidates what it can.
-            if let Some(cause) = self.must_end(slot, word, owner) {
-                self.cancel_here(now, tag, cause);
+            if let Some(cause) = self.cancel_cause(slot, word, owner) {
+                self.cancel_here(now, tag, owner, cause);
             }
             return;
         }
@@ -54,7 +54,7 @@ impl<P: Ports> Driver<'_, P> {
     /// causes: the first cause stays in the word (R7), and the peer's end outweighs that of the
     /// path.
     #[cfg_attr(not(feature = "compact"), inline(always))]
-    fn must_end(&self, slot: u32, word: Word, owner: Owner) -> Option<Cause> {
+    fn cancel_cause(&self, slot: u32, word: Word, owner: Owner) -> Option<Cause> {
         let cut = || word.phase() == Phase::Live && self.is_disconnected(slot);
         let over = || self.run.state() == RunState::Draining;
         self.shared

@@ -97,8 +97,11 @@ impl<P: Ports> Driver<'_, P> {
             // Timers of slots and of peers end in the order in which they are due.
             let peer = self.peers.next_due().unwrap_or(Instant::NEVER);
             if self.slots.next_due().is_some_and(|slot| slot <= peer) {
-                let Some((due, slot)) = self.slots.expire(now) else { return };
-                self.slot_timer(now, due, slot);
+                match self.slots.expire(now) {
+                    Some((due, Some(slot))) => self.slot_timer(now, due, slot),
+                    Some((_, None)) => {}
+                    None => return,
+                }
             } else {
                 let Some((due, peer)) = self.peers.expire(now) else { return };
                 self.peer_timer(now, due, peer);

@@ -96,7 +96,7 @@ impl<'m, P: Ports> Driver<'m, P> {
                 screened
             }
             Screening::Closed(id) => {
-                let screened = self.of_the_closed(link, id, message);
+                let screened = self.on_message_of_closed(link, id, message);
                 self.unpark_if_handled(id, link, message, &screened);
                 screened
             }

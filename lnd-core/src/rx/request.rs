@@ -83,7 +83,7 @@ impl<P: Ports> Driver<'_, P> {
         let Some(peer) = self.peers.get(id) else { return Screened::Handled };
         let present = peer.counted_session() == Some(from.session);
         if !present {
-            return self.of_another_session(now, link, id, from);
+            return self.on_other_session(now, link, id, from);
         }
         if peer.is(PeerFlags::UNVERIFIED) {
             if let Some(screened) = self.check_session(now, link, id, from) {
@@ -139,7 +139,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Handles a request of a session other than the peer's present one. One side has forgotten the
     /// other for want of room, and the session began anew while the request lay in the channel.
-    fn of_another_session(
+    fn on_other_session(
         &mut self,
         now: Instant,
         link: LinkId,
@@ -193,7 +193,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Handles a message of an incarnation that has ended in good order. Control messages overtake
     /// requests, and so does the goodbye.
-    pub(crate) fn of_the_closed(
+    pub(crate) fn on_message_of_closed(
         &mut self,
         link: LinkId,
         id: PeerId,

@@ -27,6 +27,8 @@ pub enum Broken {
     Pulls(u32),
     /// A peer has more slots than its credits allow (INV-12, INV-14).
     Passive(u32),
+    /// The count of transfers that drain together is wrong.
+    Drains,
     /// The count of fragment lists in use is wrong.
     Lists,
     /// `on_time` would treat work as done that is not.
@@ -52,7 +54,7 @@ impl<P: Ports> Driver<'_, P> {
     /// # Errors
     /// The first invariant that does not hold.
     pub fn audit(&self) -> Result<(), Broken> {
-        let (mut used, mut lists, mut pulls) = (0, 0, (0, 0));
+        let (mut used, mut lists, mut pulls, mut together) = (0, 0, (0, 0), 0);
         for slot in 0..self.config.slots {
             let word = self.slots.word(slot);
             let free = self.slots.is_free(slot);
@@ -67,6 +69,7 @@ impl<P: Ports> Driver<'_, P> {
             used += 1;
             let Some(state) = self.slots.get(slot) else { continue };
             lists += usize::from(state.pieces.list().is_some());
+            together += u32::from(state.flags.contains(Flags::TOGETHER));
             let queued = state.flags.contains(Flags::QUEUED);
             pulls.0 += u32::from(state.flags.contains(Flags::PULLING));
             pulls.1 += u32::from(queued && state.role.pulls());
@@ -94,6 +97,9 @@ impl<P: Ports> Driver<'_, P> {
         }
         if lists != self.slots.lists.used() {
             return Err(Broken::Lists);
+        }
+        if together != self.slots.draining_together() {
+            return Err(Broken::Drains);
         }
         self.audit_peers(used, pulls)
     }

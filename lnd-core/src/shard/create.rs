@@ -20,7 +20,7 @@ use crate::slots::shared::{Shared, Slot};
 use crate::slots::{FragmentLists, Owned, Rounds, Slots, Waiting};
 use crate::table::arena::{Arena, ArenaFull, LINE};
 use crate::table::claims::Claims;
-use crate::table::deadlines::{Deadlines, Timer};
+use crate::table::deadlines::{Deadlines, Heaped, Timer};
 use crate::table::nids::NidIndex;
 
 impl From<ArenaFull> for ConfigError {
@@ -45,8 +45,8 @@ impl Config {
             + Arena::table_bytes::<Waiting>(slots)
             + Arena::table_bytes::<Peer>(peers)
             + Arena::table_bytes::<u32>(NidIndex::places(self.peers))
-            + Arena::table_bytes::<Timer>(slots)
-            + Arena::table_bytes::<Timer>(peers)
+            + Arena::table_bytes::<Timer<Heaped>>(slots)
+            + Arena::table_bytes::<Timer<Heaped>>(peers)
             + Arena::table_bytes::<[Fragment; MAX_FRAGMENTS]>(self.lists as usize)
             + Arena::table_bytes::<u16>(self.lists as usize)
             + Arena::table_bytes::<u8>(self.immediate_max as usize)

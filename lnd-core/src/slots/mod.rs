@@ -7,6 +7,7 @@
 //! its end, and [`next_ended`](Slots::next_ended) returns it.
 
 pub mod attention;
+mod drains;
 mod fragment_lists;
 mod owner;
 mod pieces;
@@ -29,12 +30,13 @@ pub(crate) use waiting::Waiting;
 use crate::base::fragment::Fragment;
 use crate::base::id::Tag;
 use crate::base::key::{Key, MAX_KEY};
-use crate::base::time::Instant;
+use crate::base::time::{Instant, Span};
 use crate::machines::transfer::{Event, Phase, Word};
 use crate::table::claims::Cursor;
 use crate::table::completed::{Batch, FinalizeToken};
 use crate::table::deadlines::Deadlines;
 
+use drains::{Drains, SHARES};
 use shared::{Applied, Owner, Shared};
 
 /// Why no slot was claimed.
@@ -54,6 +56,7 @@ pub(crate) struct Slots<'m> {
     waiting: &'m mut [Waiting],
     pub lists: FragmentLists<'m>,
     timers: Deadlines<'m>,
+    drains: Drains,
     cursor: Cursor,
     /// Transfers that have ended: taken from the shared list, not yet reported.
     ended: Batch,
@@ -83,6 +86,7 @@ impl<'m> Slots<'m> {
             waiting,
             lists,
             timers,
+            drains: Drains::NONE,
             cursor: Cursor::default(),
             ended: Batch::default(),
             sweep: Sweep::default(),
@@ -288,13 +292,18 @@ impl<'m> Slots<'m> {
         self.ended.is_empty() && self.shared.nothing_completed()
     }
 
-    /// Releases an ended slot, with its fragment list and its timer.
+    /// Releases an ended slot, with its fragment list and its timer. `DRAINED`: it may have been
+    /// given up.
     #[cfg_attr(not(feature = "compact"), inline(always))]
-    pub fn release(&mut self, tag: Tag) {
+    pub fn release<const DRAINED: bool>(&mut self, tag: Tag) {
         self.timers.disarm(tag.index);
-        let Some(state) = self.states.get(tag.index) else { return };
+        let Some(state) = self.states.get_mut(tag.index) else { return };
         // The count that a slot leaves is the one it entered, whatever its role has become since.
         let (pieces, flags) = (state.pieces, state.flags);
+        if SHARES && DRAINED && flags.contains(Flags::TOGETHER) {
+            state.flags.remove(Flags::TOGETHER);
+            self.drains.leave();
+        }
         self.give_back(pieces);
         if flags.contains(Flags::PASSIVE) {
             self.passive = self.passive.saturating_sub(1);
@@ -311,20 +320,69 @@ impl<'m> Slots<'m> {
         self.timers.arm(slot, due);
     }
 
+    /// From now on the slot's timer bounds its drain. If it `may_share`, it may be that of others
+    /// that were given up at about the same time. No effect on a slot that drains already.
+    #[cfg_attr(not(feature = "compact"), inline(always))]
+    pub fn begin_drain(&mut self, slot: u32, now: Instant, bound: Span, may_share: bool) {
+        let Some(state) = self.states.get_mut(slot) else { return };
+        // Until a proof ends the drain, the slot itself is the quarantine (R13). The quarantine is
+        // bounded by the slots: new work is refused when none is left, and the end of the bound
+        // stops the engine.
+        if state.flags.contains(Flags::DRAINING) {
+            return;
+        }
+        let shares = SHARES && may_share && self.drains.join(now, bound, self.timers.armed(slot));
+        state.begin_drain(shares);
+        if !shares {
+            self.timers.arm(slot, now.after(bound));
+        }
+    }
+
     /// Whether a slot's timer is armed, and for when.
     #[inline]
     pub fn armed(&self, slot: u32) -> Option<Instant> {
+        let is_member = |state: &SlotState| state.flags.contains(Flags::TOGETHER);
+        if SHARES && self.get(slot).is_some_and(is_member) {
+            return self.drains.due();
+        }
         self.timers.armed(slot)
     }
 
     /// The next timer's time.
     pub fn next_due(&self) -> Option<Instant> {
-        self.timers.next().map(|(due, _)| due)
+        let timer = self.timers.next().map(|(due, _)| due);
+        if !SHARES {
+            return timer;
+        }
+        let drain = self.drains.due();
+        timer.filter(|&due| drain.is_none_or(|drain| due < drain)).or(drain)
     }
 
-    /// Disarms and returns one slot whose timer is due, with the time at which it was.
-    pub fn expire(&mut self, now: Instant) -> Option<(Instant, u32)> {
-        self.timers.expire(now)
+    /// Disarms one slot whose timer is due, and returns it with the time at which it was. No slot:
+    /// one of those that might share a timer was looked at, and does not.
+    pub fn expire(&mut self, now: Instant) -> Option<(Instant, Option<u32>)> {
+        let Some((due, slot)) = self.drains.next_slot(now) else {
+            return self.timers.expire(now).map(|(due, slot)| (due, Some(slot)));
+        };
+        match self.states.get_mut(slot) {
+            Some(state) if state.flags.contains(Flags::TOGETHER) => {
+                state.flags.remove(Flags::TOGETHER);
+                self.drains.leave();
+                self.timers.disarm(slot);
+                Some((due, Some(slot)))
+            }
+            Some(_) => Some((due, None)),
+            // Every slot was looked at.
+            None => {
+                self.drains = Drains::NONE;
+                Some((due, None))
+            }
+        }
+    }
+
+    /// Slots that share a timer. For audits.
+    pub const fn draining_together(&self) -> u32 {
+        self.drains.left()
     }
 
     /// Requests one whole pass over the table.
@@ -373,6 +431,6 @@ impl<'m> Slots<'m> {
     /// Hashes the part of the table's own state on which its future depends.
     pub fn hash_state(&self, hasher: &mut impl core::hash::Hasher) {
         use core::hash::Hash;
-        (&self.sweep, &self.cursor, self.active, self.passive).hash(hasher);
+        (&self.sweep, &self.drains, &self.cursor, self.active, self.passive).hash(hasher);
     }
 }

@@ -121,6 +121,8 @@ bitflags::bitflags! {
         const PULLING = 1 << 7;
         /// The decision on its silence was postponed by one call (R41).
         const POSTPONED = 1 << 6;
+        /// Its drain bound is that of others too. No decision on its silence is postponed then.
+        const TOGETHER = Self::PAUSED.bits() | Self::POSTPONED.bits();
     }
 }
 
@@ -176,13 +178,22 @@ pub(crate) struct New<'a> {
 impl SlotState {
     /// The reason for which the decision on its silence was postponed.
     pub const fn put_off(&self) -> PutOff {
-        if self.flags.contains(Flags::PAUSED) {
+        if self.flags.contains(Flags::TOGETHER) {
+            PutOff::Not
+        } else if self.flags.contains(Flags::PAUSED) {
             PutOff::Pause
         } else if self.flags.contains(Flags::POSTPONED) {
             PutOff::Call
         } else {
             PutOff::Not
         }
+    }
+
+    /// Notes that the timer bounds the drain, and whether it is that of others too.
+    #[inline]
+    pub fn begin_drain(&mut self, together: bool) {
+        let mark = if together { Flags::TOGETHER } else { Flags::empty() };
+        self.flags = self.flags.difference(Flags::TOGETHER).union(Flags::DRAINING).union(mark);
     }
 
     /// Notes the reason for which the decision on its silence is postponed.

@@ -8,7 +8,9 @@
 
 use crate::base::narrow::Entry;
 use crate::base::time::Instant;
-use crate::table::lanes::{self, Lanes, Own, NONE, OUT};
+use crate::table::lanes::{Lanes, QueuePart, NONE, OUT};
+
+pub use crate::table::lanes::Timer;
 
 /// Number of lanes.
 const LANES: usize = 4;
@@ -19,14 +21,11 @@ const IN_HEAP: u8 = 0xfe;
 #[derive(Clone, Copy, Debug)]
 pub struct Heaped(Entry);
 
-impl Own for Heaped {
+impl QueuePart for Heaped {
     const UNARMED: Self = Self(Entry::new(0));
 }
 
-/// One timer of a queue of deadlines: 20 bytes.
-pub type Timer = lanes::Timer<Heaped>;
-
-static_assertions::const_assert_eq!(core::mem::size_of::<Timer>(), 20);
+static_assertions::const_assert_eq!(core::mem::size_of::<Timer<Heaped>>(), 20);
 
 /// A queue of deadlines, each named by its index. Context: the shard's owner.
 ///
@@ -40,7 +39,7 @@ pub struct Deadlines<'m> {
 
 impl<'m> Deadlines<'m> {
     /// A queue over `timers`, all [`Timer::UNARMED`].
-    pub fn new(timers: &'m mut [Timer]) -> Self {
+    pub fn new(timers: &'m mut [Timer<Heaped>]) -> Self {
         Self { lanes: Lanes::new(timers), heaped: 0 }
     }
 

@@ -16,7 +16,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) const OUT: u8 = u8::MAX;
 
 /// What the owner of a queue keeps in each timer.
-pub trait Own: Copy + core::fmt::Debug {
+pub trait QueuePart: Copy + core::fmt::Debug {
     /// The value of a timer that was never queued.
     const UNARMED: Self;
 }
@@ -33,14 +33,14 @@ pub struct Tries {
     pub flag: bool,
 }
 
-impl Own for Tries {
+impl QueuePart for Tries {
     const UNARMED: Self = Self { word: 0, count: 0, flag: false };
 }
 
 /// One timer. The owner's table of timers is the queue's memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(4))]
-pub struct Timer<O: Own = Tries> {
+pub struct Timer<O: QueuePart = Tries> {
     pub(crate) due: Instant,
     /// Neighbours in a lane.
     pub(crate) prev: u32,
@@ -52,7 +52,7 @@ pub struct Timer<O: Own = Tries> {
 
 static_assertions::const_assert_eq!(core::mem::size_of::<Timer>(), 24);
 
-impl<O: Own> Timer<O> {
+impl<O: QueuePart> Timer<O> {
     /// Not queued.
     pub const UNARMED: Self =
         Self { due: Instant::NEVER, prev: NONE, next: NONE, own: O::UNARMED, lane: OUT };
@@ -60,7 +60,7 @@ impl<O: Own> Timer<O> {
 
 /// A queue of timers named by their index, in `N` lanes. Context: its owner's.
 #[derive(Debug)]
-pub struct Lanes<'m, const N: usize, O: Own = Tries> {
+pub struct Lanes<'m, const N: usize, O: QueuePart = Tries> {
     timers: &'m mut [Timer<O>],
     heads: [u32; N],
     tails: [u32; N],
@@ -69,7 +69,7 @@ pub struct Lanes<'m, const N: usize, O: Own = Tries> {
     len: u32,
 }
 
-impl<'m, const N: usize, O: Own> Lanes<'m, N, O> {
+impl<'m, const N: usize, O: QueuePart> Lanes<'m, N, O> {
     /// An empty queue over `timers`, all [`Timer::UNARMED`].
     pub fn new(timers: &'m mut [Timer<O>]) -> Self {
         const { assert!(N <= MAX_LANES) };

@@ -8,6 +8,7 @@ use crate::machines::peer::HelloState;
 use crate::machines::transfer::{Cause, Debts, Effect, Event, Phase};
 use crate::ports::Ports;
 use crate::shard::Driver;
+use crate::slots::shared::Owner;
 use crate::slots::{Flags, Role};
 
 impl<P: Ports> Driver<'_, P> {
@@ -31,18 +32,18 @@ impl<P: Ports> Driver<'_, P> {
     /// of a peer passes.
     #[cfg(not(feature = "compact"))]
     #[inline(always)]
-    pub(crate) fn cancel_here(&mut self, now: Instant, tag: Tag, cause: Cause) {
+    pub(crate) fn cancel_here(&mut self, now: Instant, tag: Tag, owner: Owner, cause: Cause) {
         let event = Event::Cancel(cause);
         let applied = self.slots.apply_here(tag, event);
         match self.applied(now, tag, event, applied, Counter::StaleAnswer) {
-            Some(Effect::Invalidate) => self.invalidate_here(now, tag),
+            Some(Effect::Invalidate) => self.invalidate_here(now, tag, owner),
             Some(effect) => self.cancelled(now, tag, cause, effect),
             None => {}
         }
     }
 
     #[cfg(feature = "compact")]
-    pub(crate) fn cancel_here(&mut self, now: Instant, tag: Tag, cause: Cause) {
+    pub(crate) fn cancel_here(&mut self, now: Instant, tag: Tag, _: Owner, cause: Cause) {
         self.cancel(now, tag, cause);
     }
 

@@ -18,24 +18,25 @@ use crate::peers::PeerFlags;
 use crate::ports::trace::Trace;
 use crate::ports::{Engine, Ports, Tracer};
 use crate::shard::Driver;
-use crate::slots::{Flags, PutOff, Role, SlotState};
+use crate::slots::shared::Owner;
+use crate::slots::{Flags, Role, SlotState};
 
 impl<P: Ports> Driver<'_, P> {
     /// Invalidates a cancelled transfer's descriptor at the engine, once. While the peer may be
     /// pulling it, sends CANCEL instead.
     pub(crate) fn invalidate(&mut self, now: Instant, tag: Tag) {
-        self.invalidate_here(now, tag);
+        self.invalidate_here(now, tag, self.slots.owner(tag.index));
     }
 
-    /// As [`invalidate`](Self::invalidate), compiled into its caller: for the sweep.
+    /// As [`invalidate`](Self::invalidate), compiled into its caller: for the sweep, which knows
+    /// the owner.
     #[cfg_attr(not(feature = "compact"), inline(always))]
-    pub(crate) fn invalidate_here(&mut self, now: Instant, tag: Tag) {
+    pub(crate) fn invalidate_here(&mut self, now: Instant, tag: Tag, owner: Owner) {
         self.await_drain_here(now, tag);
         if self.is_lent(tag.index) {
             self.call_off(now, tag.index);
             return;
         }
-        let owner = self.slots.owner(tag.index);
         let Some(state) = self.slots.get_mut(tag.index) else { return };
         let staged = state.role.stages();
         let link = owner.link().and_then(|l| self.links.get_mut(l).map(|s| (l, s)));
@@ -64,15 +65,9 @@ impl<P: Ports> Driver<'_, P> {
 
     #[cfg_attr(not(feature = "compact"), inline(always))]
     fn await_drain_here(&mut self, now: Instant, tag: Tag) {
-        let Some(state) = self.slots.get_mut(tag.index) else { return };
-        // Until a proof ends the drain, the slot itself is the quarantine (R13). The quarantine is
-        // bounded by the slots: new work is refused when none is left, and the end of the bound
-        // stops the engine.
-        if !state.flags.contains(Flags::DRAINING) {
-            state.flags.insert(Flags::DRAINING);
-            state.set_put_off(PutOff::Not);
-            self.slots.arm(tag.index, now.after(self.config.drain_bound));
-        }
+        // What is called off has parts of the bound, each with a timer of its own.
+        let may_share = self.links.safe_invalidate();
+        self.slots.begin_drain(tag.index, now, self.config.drain_bound, may_share);
     }
 
     /// Whether staged memory may only come back from the peer or by a stop: the peer may be pulling
