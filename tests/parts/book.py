@@ -7,8 +7,9 @@
 * A relative link of a Markdown file leads to a file, and to a heading if it names one.
 * A `docs/…` path that any file names exists. CHANGELOG.md is history and is left out.
 * A name of the C library (`lnd_…`, `LND_…`) that a page uses is in a source.
-* Every chapter is in the table of contents, docs/README.md; every picture is on a page, with words
-  for it.
+* Every chapter is in the table of contents, docs/README.md, and every page in the site's,
+  docs/SUMMARY.md; every picture is on a page, with words for it.
+* A chapter with examples in Rust is one of those that `cargo test -p lnd-book` runs.
 * Prose has the field's words and a subject: not the retired ones.
 * In docs/tour.md a function is written `name()`; a file that the same paragraph or row links
   defines it.
@@ -24,7 +25,8 @@ sys.dont_write_bytecode = True
 import names  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-CONTENTS, TOUR = "docs/README.md", "docs/tour.md"
+CONTENTS, SUMMARY, TOUR = "docs/README.md", "docs/SUMMARY.md", "docs/tour.md"
+RUN = "tests/book/src/lib.rs"
 CHAPTER = re.compile(r"docs/(?:evidence/)?[\w-]+\.md$")
 PICTURE = re.compile(r"docs/pictures/.*\.svg$")
 FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
@@ -121,8 +123,20 @@ def missing_chapters(files):
     """Chapters that the table of contents leaves out."""
     there = {target for _, target, _ in links(CONTENTS, files.get(CONTENTS, ""))}
     for path in files:
-        if CHAPTER.match(path) and path != CONTENTS and path not in there:
+        if CHAPTER.match(path) and path not in (CONTENTS, SUMMARY) and path not in there:
             yield f"{CONTENTS}: {path} is not in it"
+    there = {target for _, target, _ in links(SUMMARY, files.get(SUMMARY, ""))}
+    for path in files:
+        if path.startswith("docs/") and path.endswith(".md") and path not in there | {SUMMARY}:
+            yield f"{SUMMARY}: {path} is not in it"
+
+
+def idle_examples(files):
+    """Examples in Rust that no test runs."""
+    for path, text in files.items():
+        if path.startswith("docs/") and re.search(r"^```rust\b", text, re.M):
+            if f'"../../../{path}"' not in files.get(RUN, ""):
+                yield f"{RUN}: {path} is not in it"
 
 
 def bad_pictures(files):
@@ -161,7 +175,8 @@ def bad_functions(files):
 def faults(files):
     """What is wrong, one line each."""
     for check in (
-        bad_links, bad_names, bad_api, bad_words, missing_chapters, bad_pictures, bad_functions,
+        bad_links, bad_names, bad_api, bad_words, missing_chapters, idle_examples,
+        bad_pictures, bad_functions,
     ):
         yield from check(files)
 
@@ -175,6 +190,9 @@ def self_test():
                      "[b](README.md#book) [c](https://x.org/y) [d](../src) [e](select::f)\n"
                      '<img src="../src/f.c">\n',
         "docs/pictures/p.svg": "<svg/>\n",
+        SUMMARY: "[b](README.md) [a](a.md) [e](e/e.md) [t](tour.md)\n",
+        "docs/e/e.md": "```rust\nlet a = 1;\n```\n",
+        RUN: '#[doc = include_str!("../../../docs/e/e.md")]\n',
         TOUR: "[a](a.md#a-page-code) ![p](pictures/p.svg)\n\n"
               "- [r](../src/r.rs): `run()`\n- [f](../src/f.c): `lnd_run()` is LND_OK, lnd_r*\n",
         "src/r.rs": "//! docs/a.md says why; lnd_run.\npub fn run() {}\n",
@@ -194,6 +212,8 @@ def self_test():
         (CONTENTS, "[t](tour.md)", ""),
         (TOUR, "![p](pictures/p.svg)", ""),
         (TOUR, "![p]", "![]"),
+        (SUMMARY, "[e](e/e.md)", ""),
+        (RUN, "e/e.md", "e/f.rs"),
     ]:
         seeded = {**good, path: good[path].replace(old, new)}
         assert seeded[path] != good[path], old

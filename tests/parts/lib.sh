@@ -89,6 +89,16 @@ need_cargo_tool() {
         fail "missing: cargo install --locked $1"
 }
 
+# need_tool NAME VERSION [ARGUMENT…]: a program of crates.io, of this version, in target/tools.
+need_tool() {
+    local name=$1 version=$2
+    [ "$(cat "$target/tools/$name.version" 2>/dev/null)" != "$version" ] || return 0
+    CARGO_TARGET_DIR=$target/tools/build cargo install --quiet --locked --debug --force \
+        --root "$target/tools" --version "$version" "${@:3}" "$name" ||
+        fail "missing: cargo install $name@$version"
+    echo "$version" >"$target/tools/$name.version"
+}
+
 # cargo_tests ARGUMENTS: cargo test, counted; what has failed is named last. To run no test is a
 # failure.
 cargo_tests() {

@@ -37,7 +37,7 @@ MADE = re.compile(
 # Lists with one entry a line, and hunks of sources.
 ROWS = re.compile(
     r"^tests/(?:parts/list$|defects/(?:list$|patches/)|(?:trace|exceptions)/\w+$)"
-    r"|^docs/spec/requirements\.txt$"
+    r"|^docs/(?:spec/requirements\.txt|SUMMARY\.md)$"
 )
 # A row of a table: of a page, of a comment, or of a page in a string.
 TABLE = re.compile(r"\s*(?:(?://[/!]?|\*|#) )?\|.*\|$")
