@@ -78,25 +78,30 @@ def cargo(root, into, target, package, features=()):
     return into / target / "release"
 
 
-def build(image, seed=None, root=ROOT, into=None):
-    """An image's path."""
+def build(image, seed=None, root=ROOT, into=None, sizes=None):
+    """An image's path. Of the one in C also with other (slots, peers)."""
     into = into or target_dir()
     features = [f"seed-{seed}"] if seed else []
     if image != "cortex-m":
         package = f"lnd-fw-{image}"
         return cargo(root, into, TARGETS[image], package, features) / package
     out = cargo(root, into, TARGETS[image], "lnd-fw-archive", features)
-    return link_c(root, out / "liblnd_fw_archive.a", into / f"cortex-m{'-' + seed if seed else ''}")
+    name = f"cortex-m{'-' + seed if seed else ''}"
+    flags = []
+    if sizes:
+        name += f"-{sizes[0]}-{sizes[1]}"
+        flags = [f"-DSLOTS={sizes[0]}U", f"-DPEERS={sizes[1]}U"]
+    return link_c(root, out / "liblnd_fw_archive.a", into / name, flags)
 
 
-def link_c(root, archive, out):
+def link_c(root, archive, out, flags):
     """The image in C: compiled, linked with the archive."""
     out.mkdir(parents=True, exist_ok=True)
     sources = root / "ffi/firmware/cortex-m"
     objects = []
     for name in ("board", "platform", "node", "main"):
         objects.append(out / f"{name}.o")
-        must("arm-none-eabi-gcc", *C_FLAGS, "-I", root / "ffi/include", "-o", objects[-1],
+        must("arm-none-eabi-gcc", *C_FLAGS, *flags, "-I", root / "ffi/include", "-o", objects[-1],
              sources / f"{name}.c")
     image = out / "image.elf"
     # In which a panic is possible does not link: see the archive's panic handler.

@@ -234,7 +234,7 @@ static void configure(struct lnd_config *config, uint32_t number)
 	config->incarnation = 100 + number;
 	config->flags |= LND_RELIABLE;
 	config->lists = 0;
-	config->immediate_max = 512;
+	config->immediate_max = INLINE;
 	config->drain_bound = 100000000;
 	config->hello_timeout = 50000000;
 	config->batch = 64;

@@ -5,11 +5,6 @@
 
 #include "platform.h"
 
-#define SLOTS 16U
-#define PEERS 4U
-/* Bytes for an NI of the configuration below; lnd_ni_create() checks them. */
-#define NI_BYTES 12288U
-
 struct ledger {
 	uint32_t accepted, ok, failed, refused, arrived, corrupt, violations, cause;
 };

@@ -5,11 +5,11 @@
 
 #include "hw.h"
 #include "lnd.h"
+#include "sizes.h"
 
 #define LARGEST 65536U
 /* A region of the window, with room after a payload for bytes that must not be written. */
 #define REGION (LARGEST + 64U)
-#define RING_BYTES 2048U
 
 /* PUT, GET, and the answer to a GET of a small payload. */
 enum op { PUT = 1, GET = 2, REPLY = 3 };
