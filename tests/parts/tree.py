@@ -28,11 +28,11 @@ SOURCES = {
 EXEMPT = re.compile(r"(^|/)LICENSE-|^LICENSES/|(^|/)Cargo\.lock$")
 MACHINE = re.compile(r"(?<![\w.~*$}-])/(?:root|home|tmp|work|mnt|Users)/[\w.]")
 WIDTH = 100  # columns, of tabs of eight
-# Made by programs: cbindgen, the dump of the ABI, the fuzzer, the catalogue, the state tables, the
-# pictures, the compiler's words.
+# Made by programs: cbindgen, the dumps of the ABI and of the crates, the fuzzer, the catalogue, the
+# state tables, the pictures, the compiler's words.
 MADE = re.compile(
     r"^ffi/(?:include/|abi\.txt$)|^tests/fuzz/corpus/|^docs/evidence/bug-catalogue\.md$"
-    r"|^docs/machines/|/snapshots/|\.svg$|^tests/compile-fail/cases/.*\.stderr$"
+    r"|^docs/machines/|^tests/api/|/snapshots/|\.svg$|^tests/compile-fail/cases/.*\.stderr$"
 )
 # Lists with one entry a line, and hunks of sources.
 ROWS = re.compile(

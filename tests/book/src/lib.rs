@@ -8,3 +8,7 @@ use lnd_core as _;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/problem.md")]
 mod problem {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/walks.md")]
+mod walks {}
