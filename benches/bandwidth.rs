@@ -18,6 +18,7 @@ use std::time::Instant;
 use crossbeam_utils::CachePadded;
 use lnd_bench::pair::{fragments, pair, Node};
 use lnd_bench::probe::{agree, Patience, Probe, LINE, QUIT};
+use lnd_bench::shared::Arena;
 use lnd_bench::wire::Window;
 use lnd_bench::{place, Column, Options, Table};
 
@@ -218,7 +219,7 @@ fn main() {
     let options = Options::read();
     let (here, there) = place::pair();
     let window = Window::new(2 * WINDOWS * LARGEST);
-    let [a, mut b] = pair(window);
+    let [a, mut b] = pair(&mut Arena::small(), window);
     let (probe, health_view) = (Probe::default(), HealthView::default());
     probe.set_mode(LINE);
     let mut results = SIZES.map(|_| Result::default());

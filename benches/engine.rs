@@ -18,6 +18,7 @@ use std::time::Instant as Clock;
 
 use lnd_bench::pair::{fragments, link_memory, pair_with, Node};
 use lnd_bench::probe::{agree, Patience, Probe, LINE, QUIT};
+use lnd_bench::shared::Arena;
 use lnd_bench::wire::{nid_of, Bus, Numbers, Window};
 use lnd_bench::{place, Column, Options, Table};
 use lnd_core::fragment::Fragment;
@@ -56,7 +57,8 @@ struct End {
 
 /// The two ends of one link.
 fn ends(window: Window) -> [End; 2] {
-    let links = [0, 1].map(link_memory);
+    let mut arena = Arena::small();
+    let links = [0, 1].map(|node| link_memory(&mut arena, node));
     let geometry = MailboxGeometry::new(64, 64).unwrap();
     let lines = geometry.bytes_needed() / size_of::<Line>();
     let make = || channel(vec![Line::ZERO; lines].leak(), geometry).unwrap();
@@ -237,7 +239,7 @@ fn main() {
         return count(many, options.outstanding.map_or(WINDOWS, |n| n as u32), both);
     }
     let [mut here, mut there] = both;
-    let [mut sender, mut receiver] = pair_with(window, 0);
+    let [mut sender, mut receiver] = pair_with(&mut Arena::small(), window, 0);
     let sink = |n| fragments(window.address(((WINDOWS + n) * LARGEST) as usize), LARGEST as usize);
     receiver.set_sinks((0..WINDOWS).map(sink).collect());
     let places = place::pair();

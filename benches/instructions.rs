@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use lnd_bench::pair::{fragments, pair, Node};
+use lnd_bench::shared::Arena;
 use lnd_bench::wire::Window;
 use lnd_bench::Options;
 use lnd_core::fragment::Fragment;
@@ -102,7 +103,7 @@ fn large(count: u64, asked: &str, nodes: &mut [Node; 2], payload: &[Fragment]) {
 fn main() {
     let options = Options::read();
     let window = Window::new(1 << 16);
-    let mut nodes = pair(window);
+    let mut nodes = pair(&mut Arena::small(), window);
     let payload = |offset| fragments(window.address(offset), SMALL);
     nodes[1].set_sinks(vec![payload(8192)]);
     let asked = options.phase.as_deref().unwrap_or("all");

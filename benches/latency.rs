@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use lnd_bench::pair::{fragments, pair, Node, HEADER};
 use lnd_bench::probe::{agree, Patience, Probe, LINE, QUIT};
+use lnd_bench::shared::Arena;
 use lnd_bench::wire::Window;
 use lnd_bench::{place, Column, Options, Table};
 use lnd_core::fragment::Fragment;
@@ -132,7 +133,7 @@ fn main() {
     let options = Options::read();
     let (here, there) = place::pair();
     let window = Window::new(1 << 16);
-    let [mut a, mut b] = pair(window);
+    let [mut a, mut b] = pair(&mut Arena::small(), window);
     let payload = |offset| fragments(window.address(offset), BYTES);
     a.set_sinks(vec![payload(4096)]);
     b.set_sinks(vec![payload(8192)]);

@@ -10,8 +10,10 @@ pub mod clock;
 pub mod floor;
 mod options;
 pub mod pair;
+pub mod peer_down;
 pub mod place;
 pub mod probe;
+pub mod shared;
 mod stats;
 pub mod wire;
 

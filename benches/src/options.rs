@@ -15,8 +15,10 @@ pub struct Options {
     pub count: Option<u64>,
     /// With `--count`: transfers outstanding, `--outstanding N`.
     pub outstanding: Option<usize>,
-    /// With `--count`: the phase that is counted, `--phase NAME`.
+    /// With `--count`: the phase that is counted, `--phase NAME`. Of `compare`: the group of rows.
     pub phase: Option<String>,
+    /// The partner is another process over a shared file, not a thread: `--processes`.
+    pub processes: bool,
 }
 
 impl Options {
@@ -32,6 +34,7 @@ impl Options {
                 "--phase" => options.phase = words.next(),
                 "--bench" => {}
                 "--smoke" => options.smoke = true,
+                "--processes" => options.processes = true,
                 "--json" => options.json = true,
                 "--rounds" => options.rounds = number().map(|n| n as usize),
                 "--count" => options.count = number(),
@@ -39,7 +42,7 @@ impl Options {
                 other => {
                     eprintln!(
                         "{other}: unknown; there are --smoke --json --rounds N --count N \
-                         --outstanding N --phase NAME"
+                         --outstanding N --phase NAME --processes"
                     );
                     std::process::exit(2);
                 }

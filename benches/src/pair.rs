@@ -6,7 +6,8 @@ use std::ptr::NonNull;
 
 use lnd_core::config::Config;
 use lnd_core::driver::{
-    Driver, Identity, Inbound, Kind, Receive, Received, Report, Request, Role, Submitted, To,
+    Driver, Identity, Inbound, Kind, Receive, Received, Reply, Report, Request, RequestKind, Role,
+    Submitted, To,
 };
 use lnd_core::fragment::{Fragment, MAX_FRAGMENT};
 use lnd_core::id::{Incarnation, LinkId, Nid, PeerId};
@@ -20,9 +21,10 @@ use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::mailbox::spsc::{channel, Producer};
-use lnd_shortmsg::mailbox::{self, Consumer, Line};
+use lnd_shortmsg::mailbox::{self, Consumer};
 use lnd_shortmsg::wire::Frame;
 
+use crate::shared::Arena;
 use crate::wire::{
     nid_of, Bus, Numbers, Outlets, PairPorts, Window, CONTROL_SLOT, REQUEST_SLOT, WIRE,
 };
@@ -51,17 +53,20 @@ pub struct Node {
     pub done: (u64, u64),
 }
 
-/// A mailbox whose memory is never freed.
-fn mailbox(slots: u32, slot_size: u32) -> (Producer<'static>, Consumer<'static>) {
+/// A mailbox in memory of both sides.
+pub fn mailbox(
+    arena: &mut Arena,
+    slots: u32,
+    slot_size: u32,
+) -> (Producer<'static>, Consumer<'static>) {
     let geometry = mailbox::MailboxGeometry::new(slots, slot_size).unwrap();
-    let memory = vec![Line::ZERO; geometry.bytes_needed() / size_of::<Line>()].leak();
-    channel(memory, geometry).unwrap()
+    channel(arena.lines(geometry.bytes_needed()), geometry).unwrap()
 }
 
-/// The memory of a node's only link, whose link is up. It is never freed.
-pub fn link_memory(node: u32) -> LinkMemory<'static> {
+/// The memory of a node's only link, whose link is up.
+pub fn link_memory(arena: &mut Arena, node: u32) -> LinkMemory<'static> {
     let geometry = LinkGeometry { descriptors: SLOTS, lists: SLOTS };
-    let memory = vec![Line::ZERO; geometry.bytes_needed().div_ceil(64)].leak();
+    let memory = arena.lines(geometry.bytes_needed());
     let bytes = size_of_val(memory);
     let base = NonNull::from(memory).cast();
     let features = (Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED).bits();
@@ -72,14 +77,14 @@ pub fn link_memory(node: u32) -> LinkMemory<'static> {
 }
 
 /// Two nodes that have connected to each other. `window` is the payload memory of both.
-pub fn pair(window: Window) -> [Node; 2] {
-    pair_with(window, WIRE.max_immediate(REQUEST_SLOT as usize - 8))
+pub fn pair(arena: &mut Arena, window: Window) -> [Node; 2] {
+    pair_with(arena, window, WIRE.max_immediate(REQUEST_SLOT as usize - 8))
 }
 
 /// As [`pair`], with at most `inline` bytes of payload inside of a message.
-pub fn pair_with(window: Window, inline: u32) -> [Node; 2] {
-    let links = [link_memory(0), link_memory(1)];
-    let lanes = || (mailbox(256, CONTROL_SLOT), mailbox(64, REQUEST_SLOT));
+pub fn pair_with(arena: &mut Arena, window: Window, inline: u32) -> [Node; 2] {
+    let links = [0, 1].map(|node| link_memory(arena, node));
+    let mut lanes = || (mailbox(arena, 256, CONTROL_SLOT), mailbox(arena, 64, REQUEST_SLOT));
     let (there, back) = (lanes(), lanes());
     let outlets = |(c, r)| Outlets { boxes: [c, r], inline };
     let a = Node::new(0, links, window, outlets((there.0 .0, there.1 .0)), [back.0 .1, back.1 .1]);
@@ -158,8 +163,19 @@ impl Node {
     /// Sends one PUT; `done.0` counts its end.
     #[inline]
     pub fn put_to(&mut self, peer: impl Into<To>, payload: &[Fragment]) {
+        self.begin(Kind::Put, peer, payload);
+    }
+
+    /// Sends one GET to the other node, which answers from its sinks in turn; `done.0` counts its
+    /// end.
+    pub fn get(&mut self, payload: &[Fragment]) {
+        self.begin(Kind::Get, self.peer, payload);
+    }
+
+    #[inline]
+    fn begin(&mut self, kind: Kind, peer: impl Into<To>, payload: &[Fragment]) {
         let request = Request {
-            kind: Kind::Put,
+            kind,
             peer: peer.into(),
             link: None,
             routed: false,
@@ -245,7 +261,7 @@ impl Node {
     fn reported(&mut self, report: &Report) {
         assert_eq!(report.status.errno, 0, "{report:?}");
         match report.role {
-            Role::PutSource | Role::Immediate => self.done.0 += 1,
+            Role::PutSource | Role::Immediate | Role::GetPull => self.done.0 += 1,
             _ => self.done.1 += 1,
         }
     }
@@ -348,6 +364,10 @@ fn decide(
     };
     let length = arrival.length();
     let deadline = now.after(Span::from_secs(60));
+    if arrival.kind() == RequestKind::Get {
+        let _ = arrival.reply(&Reply::new(sinks.next(), length, deadline)).unwrap();
+        return true;
+    }
     let it = Receive { sink: sinks.next(), length, deadline, user: 2 };
     if let Received::Done(status) = arrival.recv(&it).unwrap() {
         assert_eq!(status.errno, 0, "{status:?}");

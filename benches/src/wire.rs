@@ -137,8 +137,13 @@ unsafe impl Sync for Window {}
 impl Window {
     /// A block of `bytes` bytes, never freed, filled with a pattern other than zero.
     pub fn new(bytes: usize) -> Self {
-        let block = vec![0xa5_u8; bytes].leak();
-        Self { base: NonNull::from(&mut *block).cast(), bytes }
+        Self::over(vec![0xa5_u8; bytes].leak())
+    }
+
+    /// A window over memory that is never freed.
+    pub fn over(block: &'static mut [u8]) -> Self {
+        let bytes = block.len();
+        Self { base: NonNull::from(block).cast(), bytes }
     }
 
     /// The bus address of an offset.

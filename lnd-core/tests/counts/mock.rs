@@ -43,6 +43,10 @@ pub struct Recorder {
     pub invalidated: Vec<Tag>,
     /// How long each post takes: addresses and lengths added up, so that nothing is optimised away.
     pub digest: u64,
+    /// It stops when it is told to, and then gives back what it has.
+    pub stops: bool,
+    /// It has stopped.
+    pub stopped: bool,
 }
 
 impl Engine for Recorder {
@@ -65,17 +69,22 @@ impl Engine for Recorder {
         self.invalidated.push(tag);
     }
 
-    fn stop(&mut self) {}
+    fn stop(&mut self) {
+        self.stopped = self.stops;
+    }
 
     fn quiesced(&mut self) -> Option<Quiesced> {
-        None
+        // SAFETY: this engine reads and writes no memory at all.
+        self.stopped.then(|| unsafe { Quiesced::assert_stopped(LINK) })
     }
 
     fn reclaim(&mut self, _tag: Tag, _proof: &Quiesced) -> Option<Returned> {
-        None
+        self.stopped.then_some(Returned::Untouched)
     }
 
-    fn reset(&mut self, _proof: Quiesced) {}
+    fn reset(&mut self, _proof: Quiesced) {
+        self.stopped = false;
+    }
 
     fn is_gone(&self) -> bool {
         false
