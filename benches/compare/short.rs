@@ -2,7 +2,7 @@
 //! Short messages: the channel alone and whole small PUTs, their latency and their rate, between
 //! two sides that poll, and between two that sleep.
 
-use std::sync::atomic::{fence, AtomicU32, Ordering};
+use std::sync::atomic::{fence, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use crossbeam_queue::ArrayQueue;
@@ -10,7 +10,7 @@ use crossbeam_utils::CachePadded;
 use lnd_bench::pair::{fragments, mailbox, pair, Node, HEADER};
 use lnd_bench::probe::{Patience, Probe, LINE, QUIT};
 use lnd_bench::shared::{beside, Arena, Between, PAIR};
-use lnd_bench::Options;
+use lnd_bench::{Column, Options};
 use lnd_core::fragment::Fragment;
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::mailbox::{Consumer, Outlet};
@@ -38,6 +38,8 @@ const WHOLE: u32 = 32;
 const SLEEP: u32 = 48;
 const AWAKE: u32 = 49;
 const FUTEX: u32 = 50;
+/// Nanoseconds for which a side that says it sleeps is left alone before it is woken.
+const ASLEEP: u64 = 20_000;
 const RECEIVE: u32 = 51;
 const TAKE: u32 = 52;
 const TAKE_BOTH: u32 = 53;
@@ -56,8 +58,10 @@ struct Words {
     reached: CachePadded<AtomicU32>,
     /// Each side's bell: 1 while the side sleeps.
     asleep: [CachePadded<AtomicU32>; 2],
-    /// The bare futex: one word a direction.
-    bare: [CachePadded<AtomicU32>; 2],
+    /// The bare futex.
+    bare: CachePadded<AtomicU32>,
+    /// When the partner was last awake again: nanoseconds of the clock of both sides.
+    awake_at: CachePadded<AtomicU64>,
     /// Calls of the kernel to wake the other side, of both sides.
     woken: CachePadded<AtomicU32>,
 }
@@ -224,48 +228,71 @@ impl Side {
         }
     }
 
-    /// Nanoseconds one way of a whole message between sides that would wake each other: they sleep,
-    /// or are awake.
-    fn waking(&mut self, mode: u32, trips: u32) -> f64 {
-        self.probe.set_mode(mode);
-        let each = timed(trips, |_| {
+    /// Calls of the kernel during whole messages between sides that would wake each other, and are
+    /// awake.
+    fn awake(&mut self, trips: u32) -> f64 {
+        let before = self.words.woken.load(Ordering::Relaxed);
+        self.probe.set_mode(AWAKE);
+        for _ in 0..trips {
             self.put_and_wake();
-            self.receive_or_sleep(mode);
-        }) / 2.0;
+            self.receive_or_sleep(AWAKE);
+        }
+        f64::from(self.words.woken.load(Ordering::Relaxed) - before)
+    }
+
+    /// Nanoseconds from `act` here until the partner, which sleeps on `bell`, is awake and has seen
+    /// what came: the median.
+    fn woken_by(
+        &mut self,
+        mode: u32,
+        times: u32,
+        bell: fn(&'static Words) -> &'static AtomicU32,
+        act: fn(&mut Self),
+    ) -> f64 {
+        let words = self.words;
+        // The partner has answered on the line, so nothing it left before counts.
+        bell(words).store(0, Ordering::SeqCst);
+        self.probe.set_mode(mode);
+        let mut column = Column::default();
+        for _ in 0..times {
+            let mut patience = Patience::default();
+            // Credits come back meanwhile.
+            while bell(words).load(Ordering::Acquire) != 1 {
+                patience.look();
+                self.node.poll_messages();
+            }
+            // It has said so, and needs some time to be.
+            let asleep = now();
+            while now() - asleep < ASLEEP {}
+            words.awake_at.store(0, Ordering::Relaxed);
+            let begin = now();
+            act(self);
+            loop {
+                // Acquire: partner is the Release in `partner`.
+                let end = words.awake_at.load(Ordering::Acquire);
+                if end != 0 {
+                    column.push(end.saturating_sub(begin) as f64);
+                    break;
+                }
+                patience.look();
+            }
+        }
         self.probe.set_mode(LINE);
-        // The partner sleeps, and shall see the new mode.
-        self.words.asleep[1 - self.me].store(0, Ordering::SeqCst);
-        wake(&self.words.asleep[1 - self.me]);
-        each
+        // The partner may sleep, and shall see the new mode.
+        bell(words).store(0, Ordering::SeqCst);
+        wake(bell(words));
+        column.median()
     }
 
-    /// Nanoseconds one way of a bare futex.
-    fn bare_futex(&self, trips: u32) -> f64 {
-        self.probe.set_mode(FUTEX);
-        let [there, back] = &self.words.bare;
-        timed(trips, |_| {
-            there.store(1, Ordering::SeqCst);
-            wake(there);
-            while back.swap(0, Ordering::SeqCst) == 0 {
-                sleep_while(back, 0);
-            }
-        }) / 2.0
-    }
-
-    fn answer_futex(&self) {
-        let [there, back] = &self.words.bare;
-        while self.probe.mode() == FUTEX {
-            if there.swap(0, Ordering::SeqCst) == 1 {
-                back.store(1, Ordering::SeqCst);
-                wake(back);
-            } else {
-                // Bounded: the last round is over when nothing comes any more.
-                let time = libc::timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-                // SAFETY: the word is memory of both sides, the time is ours.
-                unsafe {
-                    libc::syscall(libc::SYS_futex, there.as_ptr(), libc::FUTEX_WAIT, 0, &time)
-                };
-            }
+    /// The partner's side of a bare futex: sleeps until it is woken.
+    fn sleep_bare(&self) {
+        let bell = &self.words.bare;
+        bell.store(1, Ordering::SeqCst);
+        if self.probe.mode() != FUTEX {
+            return;
+        }
+        while bell.load(Ordering::SeqCst) == 1 {
+            sleep_while(bell, 1);
         }
     }
 
@@ -281,9 +308,13 @@ impl Side {
         while self.words.reached.load(Ordering::Acquire) == 0 {
             if sent < many && send(self) {
                 sent += 1;
-            } else {
-                patience.look();
+                continue;
             }
+            // What waits for credits is sent behind the last one, too.
+            if mode == RECEIVE {
+                self.node.poll_messages();
+            }
+            patience.look();
         }
         begin.elapsed().as_nanos() as f64 / f64::from(many)
     }
@@ -316,11 +347,19 @@ impl Side {
                 mode @ (SLEEP | AWAKE) => {
                     let came = self.node.done.1;
                     self.receive_or_sleep(mode);
-                    if self.node.done.1 != came {
+                    if self.node.done.1 == came {
+                        continue;
+                    }
+                    if mode == SLEEP {
+                        self.words.awake_at.store(now(), Ordering::Release);
+                    } else {
                         self.put_and_wake();
                     }
                 }
-                FUTEX => self.answer_futex(),
+                FUTEX => {
+                    self.sleep_bare();
+                    self.words.awake_at.store(now(), Ordering::Release);
+                }
                 RECEIVE => self.stream_taken(RECEIVE, |side| {
                     let came = side.node.done.1;
                     side.node.poll_messages();
@@ -361,6 +400,14 @@ impl Side {
     }
 }
 
+/// The clock of both sides, in nanoseconds.
+fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the place is ours.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
 fn take(from: &mut Consumer<'static>, frame: &mut [u8; 64]) -> u32 {
     u32::from(from.recv(frame).unwrap().is_some_and(|message| message[0] != 0))
 }
@@ -391,7 +438,7 @@ pub fn run(options: &Options, between: Between) {
     here.probe.set_mode(LINE);
     let many = Many {
         trips: options.scale(5000, 100) as u32,
-        sleeps: options.scale(500, 20) as u32,
+        sleeps: options.scale(200, 10) as u32,
         stream: options.scale(200_000, 2000) as u32,
     };
     beside(
@@ -480,14 +527,21 @@ fn measure(
         side.node.poll_messages();
     }
     side.probe.one_way(1);
-    said.push(("sleeping".into(), "floor", side.bare_futex(many.sleeps)));
+    let floor = side.woken_by(
+        FUTEX,
+        many.sleeps,
+        |words| &words.bare,
+        |side| {
+            side.words.bare.store(0, Ordering::SeqCst);
+            wake(&side.words.bare);
+        },
+    );
+    said.push(("sleeping".into(), "floor", floor));
     side.probe.one_way(1);
-    said.push(("sleeping".into(), "project", side.waking(SLEEP, many.sleeps)));
+    let whole = side.woken_by(SLEEP, many.sleeps, |words| &words.asleep[1], Side::put_and_wake);
+    said.push(("sleeping".into(), "project", whole));
     side.probe.one_way(1);
-    let woken = side.words.woken.load(Ordering::Relaxed);
-    side.waking(AWAKE, trips);
-    let calls = f64::from(side.words.woken.load(Ordering::Relaxed) - woken);
-    said.push(("polling-calls".into(), "project", calls));
+    said.push(("polling-calls".into(), "project", side.awake(trips)));
     let out = Out { between: between.name(), round, placement: Some((before, side.probe.probe())) };
     for (row, who, value) in said {
         out.say(&row, who, if row == "polling-calls" { "calls" } else { "ns" }, value);

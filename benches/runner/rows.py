@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+"""The rows of the table: what each is, what it is held against, and what it is to reach.
+
+A row's figures are nanoseconds unless it says otherwise. Every comparison is a ratio of two figures
+of one round in one placement of the two processors; the median over the rounds counts.
+"""
+
+import statistics
+from dataclasses import dataclass, field
+
+# Placements that differ more than this are not the same.
+SAME = 1.3
+
+BOTH = ("threads", "processes")
+ONE = ("one thread",)
+# In place of these in a peer's records.
+PEER = "peer"
+# What runs between threads only, in the program that measures the project.
+THREADS_ONLY = ("ArrayQueue",)
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What a row is to reach.
+
+    time: at most `bound` times what `against` takes. rate: at least `bound` times its rate.
+    growth: at most `bound` times what the row `against` takes. limit: at most `bound` of the row's
+    unit. least: at least.
+    """
+
+    kind: str
+    against: str
+    bound: float
+
+    def words(self, unit):
+        bound = f"{self.bound:,.0f}" if self.bound >= 100 else f"{self.bound:g}"
+        return {
+            "time": f"≤ {bound} × {self.against}",
+            "rate": f"≥ {bound} × {self.against}'s rate",
+            "growth": f"≤ {bound} × the row `{self.against}`",
+            "limit": f"≤ {bound} {unit}",
+            "least": f"≥ {bound} {unit}",
+        }[self.kind]
+
+
+@dataclass
+class Row:
+    """One row of the table."""
+
+    name: str
+    group: str
+    what: str
+    aims: tuple
+    between: tuple = BOTH
+    unit: str = "ns"
+    # What the floor of this row is.
+    floor: str = ""
+    # Bytes that each figure moves, for GB/s.
+    size: int = 0
+    # Peers that are shown without an aim.
+    beside: tuple = field(default=())
+
+
+def _rows():
+    line = "bare cache line"
+    for size in (8, 56):
+        yield Row(
+            f"channel-lat-{size}", "short", f"channel alone, {size} bytes, one way",
+            (Aim("time", "floor", 1.15), Aim("time", "uct am", 0.9)), floor=line,
+        )
+    yield Row(
+        "channel-rate-1", "short", "channel, 56 bytes, one producer, each message",
+        (Aim("time", "uct am", 0.45),), beside=("ArrayQueue",),
+    )
+    yield Row(
+        "channel-rate-2", "short",
+        "channel, 56 bytes, two producers (a mailbox each; the second is the consumer's own "
+        "thread), each message",
+        (Aim("time", "ArrayQueue", 1.0),), between=("threads",),
+    )
+    frame = "bare mailbox message of the frame's bytes"
+    for size, bound in ((8, 1.3), (64, 1.0), (128, 0.7)):
+        yield Row(
+            f"put-lat-{size}", "short", f"whole small PUT, {size} bytes, one way",
+            (Aim("time", "floor", 1.5), Aim("time", "ucp tag", bound),
+             Aim("time", "libfabric", 0.5), Aim("time", "iceoryx2", 0.5)),
+            floor=frame,
+        )
+    yield Row(
+        "put-rate-8", "short", "small PUT, 8 bytes, each of a stream; both sides poll",
+        (Aim("time", "ucp tag", 0.8),),
+    )
+    yield Row(
+        "put-inline-4096", "short", "one PUT of 4 KiB inside of its message, one way", (),
+        floor=frame, beside=("ucp tag",), size=4096,
+    )
+    floor = "message, copy by the partner, message"
+    yield Row(
+        "put-4-w1", "bulk", "one PUT of 4 KiB, pulled: submitted to reported",
+        (Aim("time", "floor", 1.25),), floor=floor, beside=("ucp tag",), size=4096,
+    )
+    yield Row(
+        "put-4k-better", "derived", "one PUT of 4 KiB, the better of the two ways",
+        (Aim("time", "ucp tag", 0.75),),
+    )
+    sizes = ((4, 2.0, 0.8), (64, 2.2, 0.9), (1024, 1.15, 0.9), (4096, 1.3, 0.9))
+    for kind in ("put", "get"):
+        for kib, peer, least in sizes:
+            yield Row(
+                f"{kind}-{kib}-w8", "bulk", f"{kind.upper()}, 8 outstanding, {kib} KiB, untouched",
+                (Aim("rate", "ucp tag", peer), Aim("rate", "floor", least)), floor=floor,
+                size=kib << 10,
+            )
+    for kib, _, _ in sizes:
+        yield Row(
+            f"touched-{kib}-w8", "bulk",
+            f"PUT, 8 outstanding, {kib} KiB, written before and read behind each",
+            (Aim("rate", "floor", 0.9),), floor=floor, size=kib << 10,
+        )
+    for order, words, bound in (("order", "in order", 1.2), ("random", "at random", 8.0)):
+        peer = (Aim("time", "posted", 0.015),) if order == "random" else ()
+        yield Row(f"outstanding-{order}-1", "tables", f"life of a PUT, 1 outstanding, {words}", (),
+                  between=ONE, beside=("posted",))
+        yield Row(f"outstanding-{order}-1000", "tables", f"the same, 1,000 outstanding, {words}",
+                  (), between=ONE)
+        yield Row(f"outstanding-{order}-1m", "tables", f"the same, 1,048,575 outstanding, {words}",
+                  (Aim("growth", f"outstanding-{order}-1", bound), *peer), between=ONE,
+                  beside=("posted",))
+    yield Row("peers-1", "tables", "life of a PUT, each with its credit; 1 peer", (), between=ONE)
+    yield Row("peers-1000", "tables", "the same, a random one of 1,000 peers",
+              (Aim("growth", "peers-1", 1.1),), between=ONE)
+    yield Row("peers-1m", "tables", "the same, a random one of 1,000,000 peers",
+              (Aim("growth", "peers-1", 3.0),), between=ONE)
+    wheel = "hashed wheel without an exact next one"
+    for order in ("order", "random"):
+        for count, words in (("1000", "1,000"), ("1m", "1,048,575")):
+            yield Row(
+                f"deadline-{order}-{count}", "tables",
+                f"deadline: cancel, arm and exact next one, {words} armed, "
+                f"{'in order' if order == 'order' else 'at random'}",
+                (Aim("time", "floor", 1.3),), between=ONE, floor=wheel,
+            )
+    yield Row("drain", "driver", "a dead peer's drain, each of 1,000,000", (), between=ONE,
+              floor="bare sweep: compare-and-swap, back to the pool", beside=("close",))
+    yield Row("drain-other-peer-p99", "driver", "another peer's PUT meanwhile, 99th percentile",
+              (Aim("time", "floor", 2.0),), between=ONE, floor="the same with nothing to drain")
+    yield Row("drain-longest-step", "driver", "the longest bounded step of that drain", (),
+              between=ONE)
+    yield Row("link-failure", "driver",
+              "a link fails: 10,000 descriptors reclaimed and reported, without the engine's time",
+              (Aim("limit", "", 1000.0),), between=ONE, unit="us")
+    yield Row("submitters", "driver", "4 threads on 2 processors, one driver behind a lock",
+              (Aim("rate", "floor", 0.9),), between=("threads",), floor="one such thread")
+    yield Row("sleeping", "short", "small PUT to a side that sleeps, until it has it",
+              (Aim("time", "floor", 1.1),), floor="bare futex")
+    yield Row("polling-calls", "short", "system calls to wake a side that polls",
+              (Aim("limit", "", 0.0),), unit="calls")
+    for kind in ("put", "get"):
+        yield Row(f"files-{kind}", "files", f"`lnd {kind}` of a file in memory, beside `cp`",
+                  (Aim("rate", "floor", 1.0),), between=("processes",), unit="s", floor="`cp`")
+    yield Row("simulator", "simulator", "steps of the simulator, a second of one processor",
+              (Aim("least", "", 1e6),), between=ONE, unit="steps/s")
+
+
+ROWS = tuple(_rows())
+NAMES = tuple(row.name for row in ROWS)
+
+NOT_MEASURED = {
+    "kernel": "instructions, wake-ups and context switches a message of the kernel module: "
+              "`tests/run kernel` boots machines, which this command does not",
+    "simulator-scale": "1,000 nodes with 4 links each: `lnd sim` has up to 8 nodes",
+    "dpdk": "DPDK's rings: their items are pointers, and no aim is held against them",
+    "far": "both placements in one run: the host decides where the processors are",
+}
+
+
+def agree(one, other):
+    """Whether two probes saw the same placement."""
+    return max(one, other) <= SAME * min(one, other)
+
+
+def is_settled(record):
+    """Whether the placement stayed while this was measured."""
+    return "before" not in record or agree(record["before"], record["after"])
+
+
+class Figures:
+    """All records of a run, and what they say."""
+
+    def __init__(self, records):
+        self.records = records
+        self.moved = 0
+        self.by = {}
+        for record in records:
+            if is_settled(record):
+                key = (record["row"], record["between"], record["who"])
+                self.by.setdefault(key, []).append(record)
+            else:
+                self.moved += 1
+        self._derive()
+
+    def _derive(self):
+        """The better way of a PUT of 4 KiB, by the medians."""
+        for between in BOTH:
+            ways = [("put-inline-4096", between), ("put-4-w1", between)]
+            if not all(self.values(*way, "project") for way in ways):
+                continue
+            best = min(ways, key=lambda way: statistics.median(self.values(*way, "project")))
+            for who in ("project", "ucp tag"):
+                if (found := self.of(*best, who)):
+                    self.by["put-4k-better", between, who] = found
+
+    def of(self, row, between, who):
+        """The records of a figure. A peer's are the same beside threads and processes."""
+        return self.by.get((row, between, who)) or self.by.get((row, PEER, who), [])
+
+    def who(self, row, between):
+        """All that have figures in a row: the project first, then its floor."""
+        found = {who for (name, place, who) in self.by if name == row and place in (between, PEER)}
+        return sorted(found, key=lambda who: (who != "project", who != "floor", who))
+
+    def values(self, row, between, who):
+        return [record["value"] for record in self.of(row, between, who)]
+
+    def figure(self, row, between, who):
+        """Median and number of a figure; None if there is none."""
+        values = self.values(row, between, who)
+        return (statistics.median(values), len(values)) if values else None
+
+    def ratios(self, row, between, other_row, who):
+        """Project over `who`, round by round, where both saw one placement."""
+        theirs = {}
+        for record in self.of(other_row, between, who):
+            theirs.setdefault(record["outer"], []).append(record)
+        found = []
+        for record in self.of(row, between, "project"):
+            others = theirs.get(record["outer"], ())
+            exact = [one for one in others if one["round"] == record["round"]] or others
+            exact = [one for one in exact
+                     if "before" not in one or "before" not in record
+                     or agree(one["after"], record["before"])]
+            if exact:
+                other = statistics.median(one["value"] for one in exact)
+                if other:
+                    found.append(record["value"] / other)
+        return found
+
+    def judge(self, row, between, aim):
+        """An aim's ratio or figure, whether it was met, and over how many pairs. None: no figure."""
+        if aim.kind in ("limit", "least"):
+            found = self.figure(row.name, between, "project")
+            if not found:
+                return None
+            met = found[0] <= aim.bound if aim.kind == "limit" else found[0] >= aim.bound
+            return found[0], met, found[1]
+        other = (aim.against, "project") if aim.kind == "growth" else (row.name, aim.against)
+        pairs = self.ratios(row.name, between, *other)
+        if not pairs:
+            return None
+        ratio = statistics.median(pairs)
+        if aim.kind == "rate":
+            return 1 / ratio, 1 / ratio >= aim.bound, len(pairs)
+        return ratio, ratio <= aim.bound, len(pairs)
+
+
+def results(figures, missing):
+    """Everything that is written to the JSON file about the rows."""
+    found = []
+    for row in ROWS:
+        for between in row.between:
+            against = [aim.against for aim in row.aims if aim.kind in ("time", "rate")]
+            peers = [who for who in (*against, *row.beside)
+                     if who != "floor" and not (between == "processes" and who in THREADS_ONLY)]
+            absent = [who for who in peers if not figures.values(row.name, between, who)]
+            found.append({
+                "row": row.name,
+                "what": row.what,
+                "between": between,
+                "unit": row.unit,
+                "floor": row.floor,
+                "figures": {
+                    who: {"median": round(median, 3), "rounds": rounds}
+                    for who in figures.who(row.name, between)
+                    for median, rounds in [figures.figure(row.name, between, who)]
+                },
+                "absent": absent,
+                "aims": [judged(figures, row, between, aim) for aim in row.aims],
+            })
+    measured = [one for one in found if "project" in one["figures"]]
+    return {
+        "rows": found,
+        "not measured": {
+            **NOT_MEASURED,
+            **{f"{one['row']}, {one['between']}": "no figure: its placement did not settle, or its "
+               "program failed" for one in found if "project" not in one["figures"]},
+        },
+        "missing peers": missing,
+        "figures dropped because the placement moved": figures.moved,
+        "summary": {
+            "rows": len(measured),
+            "aims": sum(len(one["aims"]) for one in found),
+            "met": sum(aim["met"] is True for one in found for aim in one["aims"]),
+            "not met": sum(aim["met"] is False for one in found for aim in one["aims"]),
+            "not judged": sum(aim["met"] is None for one in found for aim in one["aims"]),
+        },
+    }
+
+
+def judged(figures, row, between, aim):
+    verdict = figures.judge(row, between, aim)
+    value, met, pairs = verdict or (None, None, 0)
+    return {
+        "kind": aim.kind,
+        "against": aim.against,
+        "bound": aim.bound,
+        "value": None if value is None else round(value, 4),
+        "pairs": pairs,
+        "met": met,
+    }
