@@ -8,6 +8,7 @@
 
 pub mod clock;
 pub mod floor;
+pub mod observed;
 mod options;
 pub mod pair;
 pub mod peer_down;

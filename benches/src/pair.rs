@@ -12,7 +12,7 @@ use lnd_core::driver::{
 use lnd_core::fragment::{Fragment, MAX_FRAGMENT};
 use lnd_core::id::{Incarnation, LinkId, Nid, PeerId};
 use lnd_core::message::{Envelope, Message};
-use lnd_core::ports::{Completions, Features, NoTrace};
+use lnd_core::ports::{Completions, Features};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Status;
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
@@ -24,6 +24,7 @@ use lnd_shortmsg::mailbox::spsc::{channel, Producer};
 use lnd_shortmsg::mailbox::{self, Consumer};
 use lnd_shortmsg::wire::Frame;
 
+use crate::observed::traces;
 use crate::shared::Arena;
 use crate::wire::{
     nid_of, Bus, Numbers, Outlets, PairPorts, Window, CONTROL_SLOT, REQUEST_SLOT, WIRE,
@@ -125,7 +126,7 @@ impl Node {
             [MmioEngine::new(LINK, mine, mine, Numbers)],
             outlets,
             window,
-            NoTrace,
+            traces(SLOTS),
         )
         .unwrap();
         let bus = Bus { links, window };

@@ -9,7 +9,7 @@ use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
-use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, NoTrace, Ports, Sent};
+use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, Ports, Sent};
 use lnd_dma::driver::{MmioEngine, Nodes};
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::soft::{BusAddress, BusFault, Fabric};
@@ -47,7 +47,7 @@ impl Ports for PairPorts {
     type Engine = MmioEngine<'static, LinkMemory<'static>, Numbers>;
     type Channel = Outlets;
     type Memory = Window;
-    type Tracer = NoTrace;
+    type Tracer = crate::observed::Traces;
 }
 
 /// The sending half of a node's channel: one mailbox for each lane.

@@ -10,6 +10,7 @@ mod base;
 mod handshake;
 mod links;
 mod machines;
+pub mod observe;
 mod peers;
 pub mod ports;
 pub mod prelude;

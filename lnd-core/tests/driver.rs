@@ -44,6 +44,7 @@ mod driver {
     mod late;
     mod link;
     mod next_time;
+    mod observed;
     mod parked;
     mod pauses;
     mod peer_down;

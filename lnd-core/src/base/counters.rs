@@ -16,6 +16,11 @@ macro_rules! counters {
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => $text,)+ }
             }
+
+            /// What is counted, in words.
+            pub const fn help(self) -> &'static str {
+                match self { $(Self::$name => concat!($($doc,)+),)+ }.trim_ascii()
+            }
         }
 
         const COUNT: usize = [$(Counter::$name,)+].len();
@@ -176,6 +181,16 @@ impl Counters {
     /// The value of one counter.
     pub fn value(&self, counter: Counter) -> u64 {
         self.0.get(counter as usize).copied().map_or(0, u64::from)
+    }
+
+    /// What was counted since `earlier`, an older copy of this set.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut grown = self.clone();
+        for (now, then) in grown.0.iter_mut().zip(earlier.0.iter()) {
+            *now = now.wrapping_sub(*then);
+        }
+        grown
     }
 
     /// Adds another set.

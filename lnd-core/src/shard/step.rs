@@ -129,6 +129,7 @@ impl<P: Ports> Driver<'_, P> {
         Some(effect)
     }
 
+    #[cfg_attr(not(feature = "compact"), inline(always))]
     pub(crate) fn after_sending(
         &mut self,
         now: Instant,

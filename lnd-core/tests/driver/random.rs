@@ -18,6 +18,7 @@ use super::dice::Dice;
 use super::fabric::{nid, Fabric, InjectedFault};
 use super::letter::Letter;
 use super::node::{Decision, Order, TAKE};
+use super::observed::assert_observed;
 use super::tally::Tally;
 use super::world::WorldOf;
 
@@ -402,6 +403,7 @@ fn storm<const SAFE_INVALIDATE: bool>(seed: u64, connects: bool, tally: &mut Tal
     storm.w.assert_deliveries();
     storm.w.assert_pulls();
     storm.shut_down();
+    assert_observed(&mut storm.w);
     tally.add(&storm.w);
 }
 

@@ -92,7 +92,7 @@ fn s0_22_each_notice_has_its_own_consequences() {
 }
 
 /// A driver that runs through most of its life cycle.
-fn incarnations() -> World {
+pub fn incarnations() -> World {
     let mut w = World::met();
     w.node(1).put = Decision::UpTo(100);
     for (kind, length) in [(Kind::Put, 10), (Kind::Put, 5000), (Kind::Get, 5000), (Kind::Ack, 0)] {

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! This file says in words where a transfer spent its time, who ended it, and on what evidence.
+
+use core::fmt;
+
+use super::account::Account;
+use super::peers::{PeerLog, PeerTransition};
+use super::wait::{Point, Wait};
+use crate::base::time::Instant;
+use crate::machines::transfer::{Cause, Place};
+
+/// The party that ended a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Party {
+    /// The handshake with the peer, or what reported it as down.
+    Handshake,
+    /// The peer.
+    Peer,
+    /// The link.
+    Link,
+    /// The connection with the peer.
+    Connection,
+    /// This node's timer.
+    Timer,
+    /// This node: its shutdown.
+    Shutdown,
+    /// The upper layer.
+    UpperLayer,
+    /// The channel.
+    Channel,
+    /// The engine.
+    Engine,
+    /// This node, which could not post it.
+    Local,
+}
+
+impl Party {
+    /// The party whose finding a cause is.
+    pub const fn of(cause: Cause) -> Self {
+        match cause {
+            Cause::PeerDown => Self::Handshake,
+            Cause::PeerRestarted | Cause::Refused | Cause::Protocol => Self::Peer,
+            Cause::LinkDown => Self::Link,
+            Cause::ConnectionDown => Self::Connection,
+            Cause::Deadline => Self::Timer,
+            Cause::Shutdown => Self::Shutdown,
+            Cause::Withdrawn => Self::UpperLayer,
+            Cause::Channel => Self::Channel,
+            Cause::Device => Self::Engine,
+            Cause::Local => Self::Local,
+        }
+    }
+
+    /// The party in words.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Handshake => {
+                "the handshake: the peer does not answer, has left, or is reported down"
+            }
+            Self::Peer => "the peer, by a message of its own",
+            Self::Link => "the link, which failed or was stopped",
+            Self::Connection => "the connection with the peer, which failed or was stopped",
+            Self::Timer => "this node's timer: its deadline passed",
+            Self::Shutdown => "this node's shutdown",
+            Self::UpperLayer => "the upper layer, which withdrew it",
+            Self::Channel => "the channel, which reported a failure",
+            Self::Engine => "the engine, which reported a failure",
+            Self::Local => "this node, which could not post it",
+        }
+    }
+}
+
+/// The evidence in words.
+const fn evidence(place: Place) -> &'static str {
+    match place {
+        Place::Queue => "it never left the queue: not delivered",
+        Place::Message => "its message is known not to have arrived: not delivered",
+        Place::Answer => "its message is out and was not answered: delivery unknown",
+        Place::Staged => "its descriptor came back with no byte moved: not delivered",
+        Place::Moving => "its descriptor came back and bytes may have moved: delivery unknown",
+    }
+}
+
+/// An [`Account`] as text of some lines. For people; programs read the account.
+#[derive(Clone, Copy, Debug)]
+pub struct Explained<'o> {
+    account: &'o Account,
+    peer: Option<&'o PeerLog>,
+}
+
+impl<'o> Explained<'o> {
+    pub(super) const fn new(account: &'o Account, peer: Option<&'o PeerLog>) -> Self {
+        Self { account, peer }
+    }
+}
+
+/// Nanoseconds with a unit, in integers.
+struct Time(u64);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, name) = match self.0 {
+            0..=999 => return write!(f, "{} ns", self.0),
+            1_000..=999_999 => (1_000, "us"),
+            1_000_000..=999_999_999 => (1_000_000, "ms"),
+            _ => (1_000_000_000, "s"),
+        };
+        write!(f, "{}.{:03} {name}", self.0 / unit, self.0 % unit / (unit / 1_000))
+    }
+}
+
+impl Explained<'_> {
+    fn header(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let it = self.account;
+        write!(f, "transfer {}:{:x}", it.tag().index, it.tag().generation)?;
+        if let Some(nid) = it.peer() {
+            write!(f, " with {nid}")?;
+        }
+        writeln!(f, ", {} bytes", it.length())
+    }
+
+    fn points(&self, f: &mut fmt::Formatter<'_>, from: Instant) -> fmt::Result {
+        write!(f, "  points:")?;
+        for point in Point::ALL {
+            if let Some(at) = self.account.at(point) {
+                write!(f, " {} +{}", point.name(), Time(at.since(from).as_nanos()))?;
+            }
+        }
+        writeln!(f)
+    }
+
+    fn waits(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "  waited:")?;
+        for wait in Wait::ALL {
+            let waited = self.account.waited(wait).as_nanos();
+            if waited > 0 {
+                write!(f, " {} {}", wait.name(), Time(waited))?;
+            }
+        }
+        writeln!(f)
+    }
+
+    fn end(&self, f: &mut fmt::Formatter<'_>, from: Instant) -> fmt::Result {
+        let it = self.account;
+        if let Some((wait, since)) = it.waiting() {
+            let passed = Time(since.since(from).as_nanos());
+            writeln!(f, "  waits now: {} since +{passed}", wait.name())?;
+        }
+        if let Some(status) = it.status() {
+            writeln!(f, "  ended: {} {:?}, {:?}", status.errno, status.health, status.delivery)?;
+        }
+        if let Some((cause, place)) = it.evidence() {
+            writeln!(f, "  given up by: {}", Party::of(cause).as_str())?;
+            writeln!(f, "  evidence: {}", evidence(place))?;
+        }
+        if let Some((at, wait)) = it.given_up() {
+            let after = Time(at.since(from).as_nanos());
+            writeln!(f, "  given up at +{after}, while it waited for: {}", wait.name())?;
+        }
+        match (it.deadline_passed(), it.at(Point::Reported)) {
+            (Some(deadline), Some(reported)) => {
+                writeln!(f, "  late by {}", Time(reported.since(deadline).as_nanos()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Explained<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let from = self.account.at(Point::Queued).unwrap_or(Instant::ORIGIN);
+        self.header(f)?;
+        self.points(f, from)?;
+        self.waits(f)?;
+        self.end(f, from)?;
+        for it in self.account.transitions() {
+            let at = Time(it.at.since(from).as_nanos());
+            writeln!(f, "  +{at} {:?} -> {}", it.event, it.after)?;
+        }
+        let Some(peer) = self.peer else { return Ok(()) };
+        for (at, transition) in peer.transitions() {
+            let at = Time(at.as_nanos());
+            match transition {
+                PeerTransition::Handshake(state) => writeln!(f, "  peer at {at}: {state:?}")?,
+                PeerTransition::Connection(connection, state) => {
+                    let link = connection.link.index();
+                    writeln!(f, "  peer at {at}: connection on link {link} {state:?}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn times_have_three_places_of_their_unit() {
+        for (ns, text) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_000, "1.000 us"),
+            (1_234_567, "1.234 ms"),
+            (61_002_000_000, "61.002 s"),
+        ] {
+            assert_eq!(Time(ns).to_string(), text);
+        }
+    }
+}
