@@ -100,6 +100,15 @@
 /* LND_UNTIL_DEADLINE - As a limit of resends: only the message's deadline limits them. */
 #define LND_UNTIL_DEADLINE 255U
 
+/* Bytes of a metric's name, its terminating zero included. */
+#define LND_METRIC_NAME 32U
+
+/* Bytes of a metric's unit, its terminating zero included. */
+#define LND_METRIC_UNIT 16U
+
+/* Bytes of a metric's help, its terminating zero included. */
+#define LND_METRIC_HELP 200U
+
 /* LND_MAX_RULES - Most rules of lnd_health_set_rules(). */
 #define LND_MAX_RULES 256U
 
@@ -945,6 +954,31 @@ enum lnd_connection {
 	LND_CONNECTION_TRYING = 1,
 	/** @LND_CONNECTION_REFUSED: The node refuses connections. Messages are refused at once. */
 	LND_CONNECTION_REFUSED = 2,
+};
+
+/**
+ * enum lnd_metric_kind - How a metric changes.
+ */
+enum lnd_metric_kind {
+	/** @LND_METRIC_COUNTER: It only grows, and wraps. */
+	LND_METRIC_COUNTER = 1,
+	/** @LND_METRIC_GAUGE: It rises and falls. */
+	LND_METRIC_GAUGE = 2,
+};
+
+/**
+ * enum lnd_metric_format - What lnd_metrics_write() writes.
+ */
+enum lnd_metric_format {
+	/** @LND_METRIC_TEXT: A line each: name and value. */
+	LND_METRIC_TEXT = 1,
+	/** @LND_METRIC_JSON: An array of objects: name, kind, unit, value, help. */
+	LND_METRIC_JSON = 2,
+	/**
+	 * @LND_METRIC_PROMETHEUS: The text format of Prometheus. Names begin with "lnd_"; those
+	 * of counters end with "_total".
+	 */
+	LND_METRIC_PROMETHEUS = 3,
 };
 
 /**
@@ -1824,6 +1858,22 @@ struct lnd_arrival {
 	uint32_t header_len;
 	uint32_t len;
 	uint64_t now;
+};
+
+/**
+ * struct lnd_metric_info - What a metric is.
+ * @size: sizeof(struct lnd_metric_info).
+ * @kind: enum lnd_metric_kind.
+ * @name: lower case, underscores. Names do not change between versions; numbers may.
+ * @unit: what it counts, such as "transfers".
+ * @help: what it means, in a sentence.
+ */
+struct lnd_metric_info {
+	uint32_t size;
+	uint32_t kind;
+	uint8_t name[LND_METRIC_NAME];
+	uint8_t unit[LND_METRIC_UNIT];
+	uint8_t help[LND_METRIC_HELP];
 };
 
 /**
@@ -3367,6 +3417,62 @@ enum lnd_error lnd_frame_in(struct lnd_ni *ni,
 enum lnd_error lnd_sent(struct lnd_ni *ni, struct lnd_message message, uint32_t how, uint64_t now);
 
 /**
+ * lnd_metric_count() - Number of metrics of an NI: its counters and gauges.
+ *
+ * Context: any.
+ * Return: the number. The first lnd_counter_count() of them are those of lnd_counter().
+ */
+uint32_t lnd_metric_count(void);
+
+/**
+ * lnd_metric_info_get() - What a metric is: name, unit, kind, help.
+ * @metric: its number, from 0.
+ * @info: filled in; the caller sets its size.
+ *
+ * Context: any.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_ARGUMENT (no such metric).
+ */
+enum lnd_error lnd_metric_info_get(uint32_t metric, struct lnd_metric_info *info);
+
+/**
+ * lnd_metrics_read() - The values of metrics, all of one moment.
+ * @ni: the NI.
+ * @values: where they are written, in the order of their numbers.
+ * @count: how many: at most lnd_metric_count().
+ *
+ * Two calls give a difference: counters wrap at 64 bits. Visits all peers, and all slots of links
+ * that have failed.
+ *
+ * Context: thread. Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_ARGUMENT (there are not so many).
+ */
+enum lnd_error lnd_metrics_read(const struct lnd_ni *ni, uint64_t *values, uint32_t count);
+
+/**
+ * lnd_metrics_write() - Writes all metrics as text, for people or for programs.
+ * @ni: the NI.
+ * @format: enum lnd_metric_format.
+ * @cursor: 0 at first, then unchanged from the call before: where to continue.
+ * @buf: where to write; no zero is appended.
+ * @len: its bytes; 512 are enough for every metric.
+ * @written: where the number of bytes written is stored: whole metrics only.
+ *
+ * Call it until it returns LND_E_END. The last metrics come with that call: use @written then,
+ * too. What one call writes is of one moment.
+ *
+ * Context: thread. Takes the lock.
+ * Return: LND_OK, LND_E_END (all has been written), LND_E_NULL, LND_E_ALIGN, LND_E_NI,
+ * LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY, LND_E_ARGUMENT, LND_E_ROOM (no metric fits).
+ */
+enum lnd_error lnd_metrics_write(const struct lnd_ni *ni,
+				 uint32_t format,
+				 uint32_t *cursor,
+				 char *buf,
+				 size_t len,
+				 size_t *written);
+
+/**
  * lnd_motion_name() - The name of a constant of enum lnd_motion.
  * @value: enum lnd_motion, or any number.
  *
@@ -3590,6 +3696,24 @@ const char *lnd_blocker_kind_name(uint32_t value);
  * Return: text such as "LND_DUMP_LINKS", "LND_?" for a number that has no name; never NULL.
  */
 const char *lnd_dump_what_name(uint32_t value);
+
+/**
+ * lnd_metric_kind_name() - The name of a constant of enum lnd_metric_kind.
+ * @value: enum lnd_metric_kind, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_METRIC_GAUGE", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_metric_kind_name(uint32_t value);
+
+/**
+ * lnd_metric_format_name() - The name of a constant of enum lnd_metric_format.
+ * @value: enum lnd_metric_format, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_METRIC_JSON", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_metric_format_name(uint32_t value);
 
 /**
  * lnd_context_name() - The name of a constant of enum lnd_context.
@@ -4312,6 +4436,12 @@ LND_ASSERT_FIELD(lnd_arrival, payload, 40);
 LND_ASSERT_FIELD(lnd_arrival, header_len, 48);
 LND_ASSERT_FIELD(lnd_arrival, len, 52);
 LND_ASSERT_FIELD(lnd_arrival, now, 56);
+LND_ASSERT_SIZE(lnd_metric_info, 256);
+LND_ASSERT_FIELD(lnd_metric_info, size, 0);
+LND_ASSERT_FIELD(lnd_metric_info, kind, 4);
+LND_ASSERT_FIELD(lnd_metric_info, name, 8);
+LND_ASSERT_FIELD(lnd_metric_info, unit, 40);
+LND_ASSERT_FIELD(lnd_metric_info, help, 56);
 LND_ASSERT_SIZE(lnd_peer, 24);
 LND_ASSERT_FIELD(lnd_peer, nid, 0);
 LND_ASSERT_FIELD(lnd_peer, index, 8);

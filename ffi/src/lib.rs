@@ -25,6 +25,7 @@ pub mod health;
 mod input;
 pub mod interrupts;
 pub mod messages;
+pub mod metrics;
 pub mod names;
 mod ni;
 mod offered;

@@ -13,6 +13,7 @@ mod error;
 mod events;
 mod handles;
 mod health;
+mod metrics;
 mod operator;
 mod ops;
 mod report;
@@ -42,6 +43,10 @@ pub use health::{
     lnd_action, lnd_action_kind, lnd_attempts, lnd_connected, lnd_connection, lnd_finding,
     lnd_health_config, lnd_health_info, lnd_next, lnd_object, lnd_outcome, lnd_path, lnd_probe_end,
     lnd_probe_kind, lnd_profile, lnd_why_ended, LND_UNTIL_DEADLINE,
+};
+pub use metrics::{
+    lnd_metric_format, lnd_metric_info, lnd_metric_kind, LND_METRIC_HELP, LND_METRIC_NAME,
+    LND_METRIC_UNIT,
 };
 pub use operator::{
     lnd_distance, lnd_evidence, lnd_health_change, lnd_rule, lnd_rule_kind, LND_MAX_RULES,

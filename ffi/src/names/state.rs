@@ -6,7 +6,7 @@ use core::ffi::c_char;
 use super::name_of;
 use crate::abi::{
     lnd_blocker_kind, lnd_context, lnd_dump_what, lnd_event_kind, lnd_lane, lnd_link_state,
-    lnd_peer_state, lnd_run_state, lnd_trace_kind,
+    lnd_metric_format, lnd_metric_kind, lnd_peer_state, lnd_run_state, lnd_trace_kind,
 };
 
 /// lnd_peer_state_name() - The name of a constant of enum lnd_peer_state.
@@ -86,6 +86,26 @@ pub extern "C" fn lnd_blocker_kind_name(value: u32) -> *const c_char {
 pub extern "C" fn lnd_dump_what_name(value: u32) -> *const c_char {
     name_of!(value, lnd_dump_what: LND_DUMP_LINKS LND_DUMP_PEERS LND_DUMP_TRANSFERS
         LND_DUMP_COUNTERS)
+}
+
+/// lnd_metric_kind_name() - The name of a constant of enum lnd_metric_kind.
+/// @value: enum lnd_metric_kind, or any number.
+///
+/// Context: any.
+/// Return: text such as "LND_METRIC_GAUGE", "LND_?" for a number that has no name; never NULL.
+#[no_mangle]
+pub extern "C" fn lnd_metric_kind_name(value: u32) -> *const c_char {
+    name_of!(value, lnd_metric_kind: LND_METRIC_COUNTER LND_METRIC_GAUGE)
+}
+
+/// lnd_metric_format_name() - The name of a constant of enum lnd_metric_format.
+/// @value: enum lnd_metric_format, or any number.
+///
+/// Context: any.
+/// Return: text such as "LND_METRIC_JSON", "LND_?" for a number that has no name; never NULL.
+#[no_mangle]
+pub extern "C" fn lnd_metric_format_name(value: u32) -> *const c_char {
+    name_of!(value, lnd_metric_format: LND_METRIC_TEXT LND_METRIC_JSON LND_METRIC_PROMETHEUS)
 }
 
 /// lnd_context_name() - The name of a constant of enum lnd_context.

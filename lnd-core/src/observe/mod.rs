@@ -24,6 +24,7 @@
 
 mod account;
 mod explain;
+mod families;
 mod gauges;
 mod histogram;
 mod measures;
@@ -36,6 +37,7 @@ mod wait;
 
 pub use account::{Account, Transition, TRANSITIONS};
 pub use explain::{Explained, Party};
+pub use families::Family;
 pub use gauges::{Gauge, GaugeValues, GAUGES};
 pub use histogram::{Histogram, BUCKETS};
 pub use measures::{Measures, Short, CLASSES};
@@ -282,5 +284,41 @@ impl Tracer for Observer<'_> {
             Trace::Sent { .. } if self.posting.is_none() => {}
             other => self.record_other(now, other),
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_its_own_request_is_the_message_of_a_transfer() {
+        let (mut slots, mut journal) = ([Account::EMPTY; 2], [Account::EMPTY; 1]);
+        let room = Room { slots: &mut slots, journal: &mut journal, peers: &mut [], stamps: &[] };
+        let mut observer = Observer::new(room);
+        let tag = Tag { index: 1, generation: 5 };
+        let nid = |n| Nid::from_raw(n).unwrap();
+        let link = LinkId::new(0).unwrap();
+        let at = Instant::from_nanos;
+        let mut sent = |now, to, lane| {
+            observer.record(at(1), Trace::Accepted { tag, peer: nid(7), length: 9 });
+            observer.record(at(now), Trace::Sent { to: nid(to), link, lane, sequence: 0 });
+            observer.account(tag).unwrap().at(Point::Sent)
+        };
+        assert_eq!(sent(1, 7, Lane::Control), None, "a hello, or credits");
+        assert_eq!(sent(1, 8, Lane::Request), None, "another peer's");
+        assert_eq!(sent(2, 7, Lane::Request), None, "sent by a later call");
+        assert_eq!(sent(1, 7, Lane::Request), Some(at(1)));
+    }
+
+    #[test]
+    fn a_slot_that_is_not_observed_costs_nothing_and_changes_nothing() {
+        let room = Room { slots: &mut [], journal: &mut [], peers: &mut [], stamps: &[] };
+        let mut observer = Observer::new(room);
+        let (tag, peer) = (Tag { index: 3, generation: 5 }, Nid::from_raw(7).unwrap());
+        observer.record(Instant::ORIGIN, Trace::Accepted { tag, peer, length: 9 });
+        let ended = Trace::Finalized { tag, status: Status::OK };
+        observer.record(Instant::ORIGIN, ended);
+        assert_eq!((observer.account(tag), observer.finished()), (None, 0));
     }
 }

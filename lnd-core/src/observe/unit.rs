@@ -16,6 +16,8 @@ pub enum Unit {
     Links,
     /// Events of any other kind.
     Events,
+    /// Bytes.
+    Bytes,
     /// Nanoseconds.
     Nanoseconds,
 }
@@ -30,6 +32,7 @@ impl Unit {
             Self::Peers => "peers",
             Self::Links => "links",
             Self::Events => "events",
+            Self::Bytes => "bytes",
             Self::Nanoseconds => "nanoseconds",
         }
     }

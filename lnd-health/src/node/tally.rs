@@ -1,111 +1,85 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Health's counters (A9).
 
+use lnd_core::observe::Unit;
 use lnd_core::transfer::HealthClass as Class;
 
-/// The counters beside the classes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum HealthCounter {
-    /// Tries begun.
-    Tries,
-    /// Messages resent.
-    Resends,
-    /// Pauses of messages whose paths had all been tried.
-    Pauses,
-    /// Messages that a resend delivered.
-    ResendsGood,
-    /// Messages that ended with an error although they were resent.
-    ResendsFailed,
-    /// Tries that ended with an error after the message's deadline.
-    Late,
-    /// Sends refused at the call.
-    Refusals,
-    /// Copies of messages that were received, or are coming.
-    Copies,
-    /// Received messages whose number is too old to decide.
-    Outside,
-    /// Messages and handshakes from or for an incarnation that is not the current one.
-    StaleStamps,
-    /// Responses that did not arrive in time.
-    NoResponse,
-    /// Recovery pings.
-    Pings,
-    /// Answers to older pings.
-    StalePings,
-    /// Stale names: of a removed object, or of none (R14).
-    StaleNames,
-    /// Pings, probes and attempts to connect without a reported end within their bounds.
-    Untold,
-    /// Recovery pings that had no path.
-    Pathless,
-    /// Interfaces whose recovery has stopped.
-    AgedOut,
-    /// Liveness probes.
-    Probes,
-    /// Attempts to connect.
-    Connects,
-    /// Interfaces that went down by health.
-    WentDown,
-    /// Interfaces that came up by health.
-    CameUp,
-}
+macro_rules! counters {
+    ($($(#[doc = $doc:literal])+ $name:ident => $text:literal, $unit:ident,)+) => {
+        /// The counters beside the classes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum HealthCounter { $($(#[doc = $doc])+ $name,)+ }
 
-impl HealthCounter {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; COUNTS] = [
-        Self::Tries,
-        Self::Resends,
-        Self::Pauses,
-        Self::ResendsGood,
-        Self::ResendsFailed,
-        Self::Late,
-        Self::Refusals,
-        Self::Copies,
-        Self::Outside,
-        Self::StaleStamps,
-        Self::NoResponse,
-        Self::Pings,
-        Self::StalePings,
-        Self::StaleNames,
-        Self::Untold,
-        Self::Pathless,
-        Self::AgedOut,
-        Self::Probes,
-        Self::Connects,
-        Self::WentDown,
-        Self::CameUp,
-    ];
+        impl HealthCounter {
+            /// All of them, in the order of their numbers.
+            pub const ALL: [Self; COUNTS] = [$(Self::$name,)+];
 
-    /// The counter's name, in C and in dumps.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tries => "tries",
-            Self::Resends => "resends",
-            Self::Pauses => "pauses",
-            Self::ResendsGood => "resends_good",
-            Self::ResendsFailed => "resends_failed",
-            Self::Late => "late",
-            Self::Refusals => "refusals",
-            Self::Copies => "copies",
-            Self::Outside => "outside",
-            Self::StaleStamps => "stale_stamps",
-            Self::NoResponse => "no_response",
-            Self::Pings => "pings",
-            Self::StalePings => "stale_pings",
-            Self::StaleNames => "stale_names",
-            Self::Untold => "untold",
-            Self::Pathless => "pathless",
-            Self::AgedOut => "aged_out",
-            Self::Probes => "probes",
-            Self::Connects => "connects",
-            Self::WentDown => "went_down",
-            Self::CameUp => "came_up",
+            /// The counter's name, in C and in dumps.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => $text,)+ }
+            }
+
+            /// What it counts.
+            pub const fn unit(self) -> Unit {
+                match self { $(Self::$name => Unit::$unit,)+ }
+            }
+
+            /// What is counted, in words.
+            pub const fn help(self) -> &'static str {
+                match self { $(Self::$name => concat!($($doc,)+),)+ }.trim_ascii()
+            }
         }
-    }
+
+        const COUNTS: usize = [$($text,)+].len();
+    };
 }
 
-const COUNTS: usize = HealthCounter::CameUp as usize + 1;
+counters! {
+    /// Tries begun.
+    Tries => "tries", Messages,
+    /// Messages resent.
+    Resends => "resends", Messages,
+    /// Pauses of messages whose paths had all been tried.
+    Pauses => "pauses", Messages,
+    /// Messages that a resend delivered.
+    ResendsGood => "resends_good", Messages,
+    /// Messages that ended with an error although they were resent.
+    ResendsFailed => "resends_failed", Messages,
+    /// Tries that ended with an error after the message's deadline.
+    Late => "late", Messages,
+    /// Sends refused at the call.
+    Refusals => "refusals", Messages,
+    /// Copies of messages that were received, or are coming.
+    Copies => "copies", Messages,
+    /// Received messages whose number is too old to decide.
+    Outside => "outside", Messages,
+    /// Messages and handshakes from or for an incarnation that is not the current one.
+    StaleStamps => "stale_stamps", Messages,
+    /// Responses that did not arrive in time.
+    NoResponse => "no_response", Messages,
+    /// Recovery pings.
+    Pings => "pings", Messages,
+    /// Answers to older pings.
+    StalePings => "stale_pings", Messages,
+    /// Stale names: of a removed object, or of none (R14).
+    StaleNames => "stale_names", Events,
+    /// Pings, probes and attempts to connect without a reported end within their bounds.
+    Untold => "untold", Events,
+    /// Recovery pings that had no path.
+    Pathless => "pathless", Messages,
+    /// Interfaces whose recovery has stopped.
+    AgedOut => "aged_out", Events,
+    /// Liveness probes.
+    Probes => "probes", Messages,
+    /// Attempts to connect.
+    Connects => "connects", Events,
+    /// Interfaces that went down by health.
+    WentDown => "went_down", Events,
+    /// Interfaces that came up by health.
+    CameUp => "came_up", Events,
+}
+
 const CLASSES: usize = Class::NetworkTimeout as usize + 1;
 
 /// Counters with one owner. They wrap.
