@@ -35,7 +35,15 @@ static enum lnd_error lnd_lnet_submit(struct lnd_lnet_message *message)
 		.user = (uintptr_t)message,
 	};
 
-	return lnd_submit(message->node->ni, &request, ktime_get_ns(), NULL, NULL);
+	struct lnd_report report = { .size = sizeof(report) };
+	enum lnd_error error;
+
+	error = lnd_submit(message->node->ni, &request, lnd_host_now(), NULL, &report);
+	if (error != LND_DONE)
+		return error;
+	/* A short one is in its mailbox: LNet is told here, without a change of threads. */
+	lnd_host_ended(message->node, &report);
+	return LND_OK;
 }
 
 /* Receives into, or answers from, the pages of a request. */
@@ -54,9 +62,9 @@ static enum lnd_error lnd_lnet_decide(struct lnd_lnet_message *message)
 	enum lnd_error error;
 
 	if (message->kind == LND_REQUEST_GET)
-		error = lnd_reply(ni, request, &decision, ktime_get_ns(), NULL);
+		error = lnd_reply(ni, request, &decision, lnd_host_now(), NULL);
 	else
-		error = lnd_recv(ni, request, &decision, ktime_get_ns(), NULL, NULL);
+		error = lnd_recv(ni, request, &decision, lnd_host_now(), NULL, NULL);
 	if (error != LND_E_GONE && error != LND_E_STALE)
 		return error;
 	/* It has ended before, with its peer or by it. Stale: its slot is in use again. */
@@ -98,7 +106,7 @@ void lnd_lnet_try(struct lnd_lnet_message *message)
 	if (error == LND_E_NO_SLOTS || error == LND_E_NO_LISTS || error == LND_E_WAIT) {
 		bool first = !message->waits;
 
-		if (message->deadline <= ktime_get_ns()) {
+		if (message->deadline <= lnd_host_now()) {
 			error = LND_E_DEADLINE;
 			goto end;
 		}
@@ -115,7 +123,7 @@ void lnd_lnet_try(struct lnd_lnet_message *message)
 end:
 	/* Else the peer would wait for its deadline. */
 	if (message->way == LND_LNET_CAME && error != LND_E_GONE)
-		lnd_nak(message->node->ni, message->request, LND_NAK_FAILED, ktime_get_ns());
+		lnd_nak(message->node->ni, message->request, LND_NAK_FAILED, lnd_host_now());
 	lnd_lnet_end(message, lnd_error_errno(error), lnd_error_health(error), 0);
 }
 

@@ -28,7 +28,7 @@ struct lnd_lnet_message *lnd_lnet_message_new(struct lnd_host_node *node, enum l
 	refcount_set(&message->holders, 1);
 	message->node = node;
 	message->way = way;
-	message->begun = ktime_get_ns();
+	message->begun = lnd_host_now();
 	message->deadline = lnd_lnet_deadline();
 	if (!pages)
 		return message;

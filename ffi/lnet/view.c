@@ -47,7 +47,7 @@ int lnd_upper_control(struct lnd_host_node *node, char *line)
 static void lnd_lnet_list(struct seq_file *file, const char *what, const struct list_head *list)
 {
 	const struct lnd_lnet_message *message;
-	u64 now = ktime_get_ns();
+	u64 now = lnd_host_now();
 
 	list_for_each_entry(message, list, list)
 		seq_printf(file, "%s %llu bytes %u fragments %u age_ms %llu\n", what,

@@ -186,7 +186,7 @@ static void lnd_host_way_over(struct lnd_host_worker *worker)
 void lnd_host_client_done(struct lnd_host_op *op, int error, u32 bytes)
 {
 	struct lnd_host_worker *worker = op->worker;
-	u64 took = ktime_get_ns() - op->begun;
+	u64 took = lnd_host_now() - op->begun;
 
 	if (took > READ_ONCE(lnd_host_longest_ns))
 		WRITE_ONCE(lnd_host_longest_ns, took);

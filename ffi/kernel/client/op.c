@@ -50,7 +50,7 @@ void lnd_host_op_begin(struct lnd_host_op *op, struct lnd_host_node *node, u32 k
 	op->node = node;
 	op->kind = kind;
 	op->seed = seed;
-	op->begun = ktime_get_ns();
+	op->begun = lnd_host_now();
 	spin_lock(&node->upper->lock);
 	list_add_tail(&op->list, &node->upper->ops);
 	spin_unlock(&node->upper->lock);
@@ -106,7 +106,7 @@ enum lnd_error lnd_host_submit(struct lnd_host_op *op, u32 kind, u64 nid)
 		.length = cpu_to_le32(op->payload.length),
 		.seed = cpu_to_le64(op->seed),
 	};
-	u64 now = ktime_get_ns();
+	u64 now = lnd_host_now();
 	struct lnd_send_request request = {
 		.size = sizeof(request),
 		.kind = kind,

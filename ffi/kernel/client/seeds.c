@@ -22,7 +22,7 @@ static void lnd_host_seed_uaf(struct lnd_host_node *node)
 		return;
 	memcpy(frame, node->frame, min_t(size_t, 256, node->frame_bytes));
 	kfree(frame);
-	lnd_frame_in(node->ni, 0, LND_NID_UNKNOWN, frame, 256, ktime_get_ns(), &arrival);
+	lnd_frame_in(node->ni, 0, LND_NID_UNKNOWN, frame, 256, lnd_host_now(), &arrival);
 }
 
 /*
@@ -126,7 +126,7 @@ static void lnd_host_trespass(struct irq_work *work)
 {
 	struct lnd_host_trespass *it = container_of(work, struct lnd_host_trespass, work);
 
-	it->error = lnd_run(it->node->ni, ktime_get_ns(), 1, NULL);
+	it->error = lnd_run(it->node->ni, lnd_host_now(), 1, NULL);
 }
 
 static int lnd_host_expect(const char *what, enum lnd_error error, enum lnd_error expected)
@@ -143,7 +143,7 @@ static int lnd_host_misuse(struct lnd_host_node *node)
 	struct lnd_host_trespass it = { .node = node };
 	struct lnd_send_request request = { .size = sizeof(request), .link = LND_ANY_LINK };
 	struct lnd_transfer nothing = {};
-	u64 now = ktime_get_ns();
+	u64 now = lnd_host_now();
 	int rc = 0;
 
 	init_irq_work(&it.work, lnd_host_trespass);

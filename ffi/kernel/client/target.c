@@ -13,7 +13,7 @@ static bool lnd_host_refuse(struct lnd_host_node *node, struct lnd_request reque
 			    enum lnd_nak_reason why)
 {
 	lnd_host_count(LND_HOST_DENIED);
-	return lnd_nak(node->ni, request, why, ktime_get_ns()) != LND_E_WAIT;
+	return lnd_nak(node->ni, request, why, lnd_host_now()) != LND_E_WAIT;
 }
 
 /* The kind that a header requests: enum lnd_kind, or 0 if the header is not valid. */
@@ -45,7 +45,7 @@ static u32 lnd_host_wanted(const struct lnd_arrival *arrival, struct lnd_host_he
 static enum lnd_error lnd_host_accept(struct lnd_host_op *op, struct lnd_request request, bool give)
 {
 	struct lnd_report report = { .size = sizeof(report) };
-	u64 now = ktime_get_ns();
+	u64 now = lnd_host_now();
 	struct lnd_decision decision = {
 		.size = sizeof(decision),
 		.frags = op->map.frags,
@@ -136,7 +136,7 @@ static bool lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
 
 	if (rc == -ENOMEM && !gfpflags_allow_blocking(gfp)) {
 		if (!op->replies)
-			error = lnd_keep(op->node->ni, op->request, ktime_get_ns(), &op->request);
+			error = lnd_keep(op->node->ni, op->request, lnd_host_now(), &op->request);
 		if (!error) {
 			lnd_host_later(op);
 			return true;
@@ -299,7 +299,7 @@ void lnd_host_finalize(struct lnd_host_node *node, const struct lnd_report *repo
  */
 void lnd_host_expire(struct lnd_host_node *node, u64 peer, int error)
 {
-	u64 now = ktime_get_ns(), next = LND_NEVER;
+	u64 now = lnd_host_now(), next = LND_NEVER;
 	struct lnd_host_op *op, *more;
 	LIST_HEAD(late);
 

@@ -22,7 +22,7 @@ void lnd_upper_transfers(struct seq_file *file, struct lnd_host_node *node)
 		seq_printf(file, "%s %s %llu bytes %u fragments %u age_ms %llu\n",
 			   op->worker ? "ours" : "peer's", op->kind == LND_GET ? "get" : "put",
 			   op->peer, READ_ONCE(op->payload.length), READ_ONCE(op->map.nfrags),
-			   div_u64(ktime_get_ns() - op->begun, NSEC_PER_MSEC));
+			   div_u64(lnd_host_now() - op->begun, NSEC_PER_MSEC));
 	spin_unlock(&node->upper->lock);
 }
 

@@ -28,7 +28,7 @@ static void lnd_host_serve(struct lnd_host_link *link)
 
 	spin_lock(&link->serving);
 	WRITE_ONCE(link->interrupts, link->interrupts + 1);
-	lnd_interrupt(link->node->ni, link->number, BUDGET, ktime_get_ns(), &more);
+	lnd_interrupt(link->node->ni, link->number, BUDGET, lnd_host_now(), &more);
 	spin_unlock(&link->serving);
 	if (more)
 		lnd_host_raise(link);
@@ -49,20 +49,35 @@ static bool lnd_host_link_woken(struct lnd_host_link *link)
 	return test_and_clear_bit(LND_HOST_WORK, &link->flags) || kthread_should_stop();
 }
 
+/**
+ * lnd_host_link_step() - Does a piece of an engine's work.
+ * @link: the link.
+ *
+ * Context: thread; the engine's, or the node's.
+ * Return: whether the engine's thread has more to do; also if another thread is at it.
+ */
+bool lnd_host_link_step(struct lnd_host_link *link)
+{
+	struct lnd_soft_progress progress = { .size = sizeof(progress) };
+
+	if (test_and_set_bit_lock(LND_HOST_STEPS, &link->flags))
+		return true;
+	lnd_soft_engine_step(link->engine, lnd_host_now(), STEPS, &progress);
+	WRITE_ONCE(link->bytes, link->bytes + progress.bytes);
+	WRITE_ONCE(link->violations, progress.violations);
+	clear_bit_unlock(LND_HOST_STEPS, &link->flags);
+	lnd_host_ring(link->node->fabric, progress.ring);
+	if (progress.interrupts)
+		lnd_host_raise(link);
+	return progress.busy;
+}
+
 static int lnd_host_engine(void *data)
 {
 	struct lnd_host_link *link = data;
 
 	while (!kthread_should_stop()) {
-		struct lnd_soft_progress progress = { .size = sizeof(progress) };
-
-		lnd_soft_engine_step(link->engine, ktime_get_ns(), STEPS, &progress);
-		WRITE_ONCE(link->bytes, link->bytes + progress.bytes);
-		WRITE_ONCE(link->violations, progress.violations);
-		lnd_host_ring(link->node->fabric, progress.ring);
-		if (progress.interrupts)
-			lnd_host_raise(link);
-		if (progress.busy)
+		if (lnd_host_link_step(link))
 			cond_resched();
 		else if (lnd_host_poll_ms)
 			wait_event_idle_timeout(link->wait, lnd_host_link_woken(link),

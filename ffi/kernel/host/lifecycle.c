@@ -54,7 +54,8 @@ static int lnd_host_create(struct lnd_host_node *node)
 		return lnd_error_errno(error);
 	config.nid = lnd_soft_nid(node->number);
 	config.incarnation = lnd_soft_incarnation(node->soft_node);
-	config.flags |= LND_RELIABLE; /* mailboxes lose no frame */
+	/* Mailboxes lose no frame, and a frame is copied into one. */
+	config.flags |= LND_RELIABLE | LND_ENDS_AT_ONCE;
 	config.drain_bound = lnd_host_drain_ms * (u64)NSEC_PER_MSEC;
 	config.hello_timeout = 200 * NSEC_PER_MSEC;
 	config.lists = lnd_host_slots;
@@ -268,7 +269,7 @@ static bool lnd_host_unprovable(const struct lnd_host_node *node)
  */
 void lnd_host_node_stop(struct lnd_host_node *node)
 {
-	u64 now = ktime_get_ns(), ring = 0;
+	u64 now = lnd_host_now(), ring = 0;
 
 	if (!node->alive) {
 		lnd_host_taken(LND_HOST_AT_STOP_DOWN);

@@ -73,6 +73,8 @@ extern unsigned int lnd_host_deadline_ms;
 extern unsigned int lnd_host_poll_ms;
 extern bool lnd_host_softirq;
 int lnd_host_params_check(void);
+u64 lnd_host_now(void);
+u64 lnd_host_after(u64 due);
 
 /* memory.c: held resources are counted, and must be released before the module is unloaded. */
 enum lnd_host_held {
@@ -137,7 +139,7 @@ struct lnd_host_link {
 	void *engine_memory;
 	struct task_struct *thread;
 	wait_queue_head_t wait;
-	unsigned long flags;
+	unsigned long flags;	/* LND_HOST_WORK, LND_HOST_RUNG, LND_HOST_STEPS */
 	bool gone;	/* the bus does not answer: all registers read all ones */
 	struct irq_work hard;
 	struct tasklet_struct soft;
@@ -151,6 +153,7 @@ struct lnd_host_link {
 
 int lnd_host_link_start(struct lnd_host_link *link);
 void lnd_host_link_stop(struct lnd_host_link *link);
+bool lnd_host_link_step(struct lnd_host_link *link);
 
 /* debugfs.c: a file, of a fabric or of a node. */
 struct lnd_host_view {
@@ -170,6 +173,7 @@ struct lnd_host_node {
 	struct lnd_host_fabric *fabric;
 	u32 number;
 	spinlock_t lock;	/* the library's; softirqs stay out */
+	u64 ring;	/* under lock: nodes to be rung after it */
 	struct lnd_ni *ni;
 	void *ni_memory;
 	size_t ni_bytes;
@@ -181,6 +185,7 @@ struct lnd_host_node {
 	wait_queue_head_t wait;
 	unsigned long flags;
 	struct hrtimer timer;
+	u64 due;	/* when the timer was last to wake the thread */
 	struct lnd_host_link link[LND_HOST_LINKS];
 	struct lnd_host_upper *upper;	/* what the upper layer keeps for this node */
 	void *frame;	/* the frame that is being received */
@@ -195,6 +200,8 @@ struct lnd_host_node {
 
 /* Bits of flags. */
 #define LND_HOST_WORK	0	/* there is work */
+#define LND_HOST_RUNG	1	/* a link: the node's thread is to look whether there is */
+#define LND_HOST_STEPS	2	/* a link: a thread steps its engine */
 
 /* node.c */
 struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 number);
@@ -209,6 +216,7 @@ int lnd_host_node_link(struct lnd_host_node *node, u32 link, bool up);
 int lnd_host_node_bus(struct lnd_host_node *node, u32 link, bool gone);
 
 extern const struct lnd_ops lnd_host_ops;
+void lnd_host_ended(void *ctx, const struct lnd_report *report);
 
 /* A region of memory that connects nodes; those from @first on are this host's. */
 struct lnd_host_fabric {

@@ -44,7 +44,7 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 			continue;
 		/* A mailbox has one writer. */
 		error = lnd_frame_in(node->ni, arrival.link, lnd_soft_nid(arrival.from),
-				     node->frame, arrival.len, ktime_get_ns(), &request);
+				     node->frame, arrival.len, lnd_host_now(), &request);
 		if (error == LND_REQUEST && !lnd_upper_request(node, &request))
 			continue;
 		/*
@@ -68,9 +68,9 @@ static void lnd_host_watch(struct lnd_host_node *node)
 		u64 nid = lnd_soft_nid(info.node);
 
 		if (info.state == LND_SOFT_DEAD || info.state == LND_SOFT_ABSENT)
-			lnd_peer_event(node->ni, nid, 0, ktime_get_ns());
+			lnd_peer_event(node->ni, nid, 0, lnd_host_now());
 		else if (info.state == LND_SOFT_ALIVE)
-			lnd_peer_event(node->ni, nid, 1, ktime_get_ns());
+			lnd_peer_event(node->ni, nid, 1, lnd_host_now());
 	}
 }
 
@@ -82,11 +82,26 @@ static bool lnd_host_node_woken(struct lnd_host_node *node)
 static void lnd_host_node_rest(struct lnd_host_node *node, u64 next)
 {
 	if (lnd_host_poll_ms)
-		next = min(next, ktime_get_ns() + lnd_host_poll_ms * (u64)NSEC_PER_MSEC);
-	if (next != LND_NEVER)
-		hrtimer_start(&node->timer, ns_to_ktime(next), HRTIMER_MODE_ABS);
+		next = min(next, lnd_host_now() + lnd_host_poll_ms * (u64)NSEC_PER_MSEC);
+	/* One that wakes the thread too early costs less than setting it each time. */
+	if (next != LND_NEVER && (next < node->due || !hrtimer_is_queued(&node->timer))) {
+		node->due = next;
+		hrtimer_start(&node->timer, ns_to_ktime(lnd_host_after(next)), HRTIMER_MODE_ABS);
+	}
 	wait_event_idle(node->wait, lnd_host_node_woken(node));
-	hrtimer_cancel(&node->timer);
+}
+
+/* Steps the engines that were rung; one that has much to do goes on in its own thread. */
+static void lnd_host_node_engines(struct lnd_host_node *node)
+{
+	u32 i;
+
+	for (i = 0; i < node->fabric->links; i++) {
+		struct lnd_host_link *link = &node->link[i];
+
+		if (test_and_clear_bit(LND_HOST_RUNG, &link->flags) && lnd_host_link_step(link))
+			lnd_host_link_kick(link);
+	}
 }
 
 /**
@@ -107,7 +122,7 @@ int lnd_host_node_thread(void *data)
 
 		lnd_host_watch(node);
 		more = lnd_host_receive(node);
-		now = ktime_get_ns();
+		now = lnd_host_now();
 		lnd_run(node->ni, now, REPORTS, &next);
 		lnd_run_state_get(node->ni, &state);
 		if (state == LND_QUIESCENT && next == LND_NEVER) {
@@ -115,11 +130,13 @@ int lnd_host_node_thread(void *data)
 			complete_all(&node->quiescent);
 		}
 		next = min(next, lnd_upper_run(node, now));
+		lnd_host_node_engines(node);
 		if (!more && next > now)
 			lnd_host_node_rest(node, next);
 		else
 			cond_resched();
 	}
+	hrtimer_cancel(&node->timer);
 	return 0;
 }
 

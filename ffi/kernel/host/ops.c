@@ -23,8 +23,12 @@ static void lnd_host_unlock(void *ctx)
 	__releases(&((struct lnd_host_node *)ctx)->lock)
 {
 	struct lnd_host_node *node = ctx;
+	u64 ring = node->ring;
 
+	node->ring = 0;
 	spin_unlock_bh(&node->lock);
+	/* Another machine's doorbell is a device's register: others do not wait for it. */
+	lnd_host_ring(node->fabric, ring);
 }
 
 static u32 lnd_host_self_id(void *ctx)
@@ -86,7 +90,7 @@ static u32 lnd_host_send(void *ctx, const struct lnd_frame *frame)
 
 	if (!lnd_soft_send(node->soft_node, frame->link, frame->lane, to, frame->bytes, frame->len,
 			   &sent))
-		lnd_host_ring(node->fabric, BIT_ULL(to));
+		node->ring |= BIT_ULL(to);
 	return sent;
 }
 
@@ -111,7 +115,14 @@ static u32 lnd_host_mem_valid(void *ctx, u64 addr, u32 len)
 	return lnd_soft_valid(node->fabric->region, node->number, addr, len);
 }
 
-static void lnd_host_finalize(void *ctx, const struct lnd_report *report)
+/**
+ * lnd_host_ended() - Handles a transfer's one end.
+ * @ctx: the node.
+ * @report: the end.
+ *
+ * Context: thread: the node's, or that of a call which has returned LND_DONE.
+ */
+void lnd_host_ended(void *ctx, const struct lnd_report *report)
 {
 	struct lnd_host_node *node = ctx;
 
@@ -167,7 +178,7 @@ const struct lnd_ops lnd_host_ops = {
 	.mem_read = lnd_host_mem_read,
 	.mem_write = lnd_host_mem_write,
 	.mem_valid = lnd_host_mem_valid,
-	.finalize = lnd_host_finalize,
+	.finalize = lnd_host_ended,
 	.event = lnd_host_event,
 	.wake = lnd_host_wake,
 	.trace = lnd_host_trace,

@@ -27,8 +27,10 @@ void lnd_host_node_wake(struct lnd_host_node *node)
 }
 
 /**
- * lnd_host_node_kick() - Wakes a node and its engines after an event.
+ * lnd_host_node_kick() - Wakes a node after an event, to look at its engines, too.
  * @node: the node.
+ *
+ * Most events concern no engine, and waking threads costs more than a look.
  *
  * Context: any.
  */
@@ -36,9 +38,9 @@ void lnd_host_node_kick(struct lnd_host_node *node)
 {
 	u32 i;
 
-	lnd_host_node_wake(node);
 	for (i = 0; i < node->fabric->links; i++)
-		lnd_host_link_kick(&node->link[i]);
+		set_bit(LND_HOST_RUNG, &node->link[i].flags);
+	lnd_host_node_wake(node);
 }
 
 /**
