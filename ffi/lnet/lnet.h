@@ -64,7 +64,6 @@ struct lnd_lnet_message {
 	struct task_struct *parser;	/* the thread that runs lnet_parse() */
 	struct completion parsed;
 	bool decided;	/* lnd_recv() was called */
-	bool consumed;	/* the library has ended the request, whose payload is in copy */
 	bool waits;	/* a decision that waits for room */
 };
 
@@ -84,7 +83,7 @@ enum lnd_lnet_count {
 struct lnd_host_upper {
 	struct lnd_host_node *node;
 	struct lnet_ni *ni;	/* NULL: LNet does not use this node */
-	spinlock_t lock;	/* protects the lists */
+	spinlock_t lock;	/* protects the lists, and LNet's fatal mark */
 	struct list_head messages;	/* the library reports their end */
 	struct list_head undecided;	/* LNet has them, and calls lnd_recv() for each */
 	struct list_head waiting;	/* accepted from LNet; the library has no room yet */
@@ -93,6 +92,7 @@ struct lnd_host_upper {
 	struct lnd_lnet_message *spare;	/* for the next request of a peer */
 	struct delayed_work supply;	/* makes the next one */
 	u32 links_down;
+	bool removed;	/* its device */
 	atomic_long_t counts[LND_LNET_COUNTS];
 };
 
@@ -103,12 +103,13 @@ static inline void lnd_lnet_count(struct lnd_host_upper *upper, enum lnd_lnet_co
 
 static inline u64 lnd_lnet_deadline(void)
 {
-	return ktime_get_ns() + lnet_get_lnd_timeout() * (u64)NSEC_PER_SEC;
+	return lnd_host_now() + lnet_get_lnd_timeout() * (u64)NSEC_PER_SEC;
 }
 
 /* ni.c */
 int lnd_lnet_startup(struct lnet_ni *ni);
 void lnd_lnet_shutdown(struct lnet_ni *ni);
+void lnd_lnet_links(struct lnd_host_upper *upper, u32 down);
 void lnd_lnet_add(struct lnd_host_fabric *fabric);
 void lnd_lnet_remove(struct lnd_host_fabric *fabric);
 u64 lnd_lnet_peer(const struct lnd_host_node *node, const struct lnet_nid *nid);

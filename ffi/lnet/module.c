@@ -111,14 +111,10 @@ void lnd_upper_report(struct lnd_host_node *node, const struct lnd_report *repor
 
 static void lnd_lnet_link_event(struct lnd_host_upper *upper, const struct lnd_event *event)
 {
-	u32 links = upper->node->fabric->links;
-
 	if (event->state == LND_LINK_UP)
-		upper->links_down &= ~BIT(event->link);
+		lnd_lnet_links(upper, upper->links_down & ~BIT(event->link));
 	else
-		upper->links_down |= BIT(event->link);
-	/* An interface without a link is not chosen by LNet. */
-	atomic_set(&upper->ni->ni_fatal_error_on, hweight32(upper->links_down) == links);
+		lnd_lnet_links(upper, upper->links_down | BIT(event->link));
 }
 
 /* Context: the node's thread. */
@@ -146,7 +142,7 @@ u64 lnd_upper_run(struct lnd_host_node *node, u64 now)
 /* The library accepts nothing any more. Context: the node's thread. */
 void lnd_upper_quiescent(struct lnd_host_node *node)
 {
-	lnd_lnet_retry(node->upper, ktime_get_ns());
+	lnd_lnet_retry(node->upper, lnd_host_now());
 }
 
 /* Context: thread. */

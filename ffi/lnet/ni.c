@@ -6,16 +6,16 @@
 
 #include "lnet.h"
 
-static int credits = 256;
-module_param(credits, int, 0444);
+static unsigned int credits = 256;
+module_param(credits, uint, 0444);
 MODULE_PARM_DESC(credits, "messages under way of an interface, if its network says nothing");
 
-static int peer_credits = 8;
-module_param(peer_credits, int, 0444);
+static unsigned int peer_credits = 8;
+module_param(peer_credits, uint, 0444);
 MODULE_PARM_DESC(peer_credits, "messages under way to a peer, if its network says nothing");
 
-static int peer_timeout = 180;
-module_param(peer_timeout, int, 0444);
+static unsigned int peer_timeout = 180;
+module_param(peer_timeout, uint, 0444);
 MODULE_PARM_DESC(peer_timeout, "seconds without a message after which a router's peer is dead");
 
 static DEFINE_MUTEX(lnd_lnet_lock);	/* protects the list, and who uses a node */
@@ -54,7 +54,7 @@ static int lnd_lnet_tunables(struct lnet_ni *ni)
 	if (net->lct_max_tx_credits == -1)
 		net->lct_max_tx_credits = credits;
 	if (net->lct_peer_tx_credits == -1)
-		net->lct_peer_tx_credits = min(peer_credits, net->lct_max_tx_credits);
+		net->lct_peer_tx_credits = min_t(int, peer_credits, net->lct_max_tx_credits);
 	if (net->lct_peer_rtr_credits == -1)
 		net->lct_peer_rtr_credits = net->lct_peer_tx_credits;
 	if (net->lct_max_tx_credits < 1 || net->lct_peer_tx_credits < 1 ||
@@ -64,6 +64,22 @@ static int lnd_lnet_tunables(struct lnet_ni *ni)
 		return -EINVAL;
 	}
 	return 0;
+}
+
+/**
+ * lnd_lnet_links() - Notes which links are down: an interface without a link is not chosen by LNet.
+ * @upper: the node's.
+ * @down: a bit for each link. Only the node's thread calls this while there is one.
+ *
+ * Context: thread.
+ */
+void lnd_lnet_links(struct lnd_host_upper *upper, u32 down)
+{
+	spin_lock(&upper->lock);
+	upper->links_down = down;
+	atomic_set(&upper->ni->ni_fatal_error_on,
+		   upper->removed || down == BIT(upper->node->fabric->links) - 1);
+	spin_unlock(&upper->lock);
 }
 
 /**
@@ -101,7 +117,8 @@ int lnd_lnet_startup(struct lnet_ni *ni)
 		ni->ni_data = node;
 		ni->ni_dev_cpt = CFS_CPT_ANY;
 		node->upper->ni = ni;
-		node->upper->links_down = 0;
+		/* Events say which links come up; a cable may be pulled. */
+		lnd_lnet_links(node->upper, BIT(node->fabric->links) - 1);
 		mutex_lock(&node->fabric->control);
 		rc = lnd_host_node_start(node);
 		mutex_unlock(&node->fabric->control);
@@ -185,8 +202,15 @@ void lnd_lnet_remove(struct lnd_host_fabric *fabric)
 			lnd_lnet_fabrics[i] = NULL;
 	}
 	for (i = 0; i < LND_HOST_NODES; i++) {
-		if (fabric->node[i] && fabric->node[i]->upper->ni)
-			atomic_set(&fabric->node[i]->upper->ni->ni_fatal_error_on, 1);
+		struct lnd_host_upper *upper = fabric->node[i] ? fabric->node[i]->upper : NULL;
+
+		if (!upper || !upper->ni)
+			continue;
+		/* No event of a link clears this mark any more. */
+		spin_lock(&upper->lock);
+		upper->removed = true;
+		atomic_set(&upper->ni->ni_fatal_error_on, 1);
+		spin_unlock(&upper->lock);
 	}
 	mutex_unlock(&lnd_lnet_lock);
 	lnd_host_fabric_stop(fabric);

@@ -77,33 +77,19 @@ static bool lnd_lnet_read(const struct lnd_arrival *arrival, struct lnet_hdr *hd
 	return hdr->payload_length == arrival->len && arrival->len <= LNET_MTU;
 }
 
-/* Consumes a short request, whose payload this module copies: its peer's credit returns. */
-static void lnd_lnet_consume(struct lnd_lnet_message *message)
-{
-	struct lnd_decision nothing = { .size = sizeof(nothing), .deadline = LND_NEVER };
-	struct lnd_report report = { .size = sizeof(report) };
-
-	lnd_recv(message->node->ni, message->request, &nothing, ktime_get_ns(), NULL, &report);
-}
-
-/*
- * LNet will decide later: the payload leaves its frame, and the library keeps the request, so that
- * the sender's credit stays away until lnd_recv(). If the library has no room for that, the request
- * ends here, and its credit returns early.
- */
+/* LNet will decide later: the payload leaves its frame. */
 static void lnd_lnet_delay(struct lnd_lnet_message *message)
 {
-	struct lnd_host_upper *upper = message->node->upper;
-
-	lnd_lnet_count(upper, LND_LNET_DELAYED);
-	if (!message->frame)
-		return;
-	memcpy(message->copy, message->frame, message->asked);
+	lnd_lnet_count(message->node->upper, LND_LNET_DELAYED);
+	if (message->frame)
+		memcpy(message->copy, message->frame, message->asked);
 	message->frame = NULL;
-	if (lnd_keep(message->node->ni, message->request, ktime_get_ns(), &message->request)) {
-		lnd_lnet_consume(message);
-		message->consumed = true;
-	}
+}
+
+/* Ends a request whose payload does not move, or not by the library: its credit returns. */
+static void lnd_lnet_refuse(struct lnd_lnet_message *message, enum lnd_nak_reason why)
+{
+	lnd_nak(message->node->ni, message->request, why, lnd_host_now());
 }
 
 /* Calls lnet_parse(). Whatever it returns, the request's place in its mailbox is free. */
@@ -121,7 +107,7 @@ static void lnd_lnet_parse(struct lnd_lnet_message *message, struct lnet_hdr *hd
 	if (rc < 0) {
 		/* No lnd_recv() comes. */
 		lnd_lnet_count(upper, LND_LNET_REFUSED);
-		lnd_nak(message->node->ni, message->request, LND_NAK_FAILED, ktime_get_ns());
+		lnd_lnet_refuse(message, LND_NAK_FAILED);
 		lnd_lnet_end(message, 0, LNET_MSG_STATUS_OK, 0);
 	} else if (!message->decided) {
 		lnd_lnet_delay(message);
@@ -137,7 +123,7 @@ static void lnd_lnet_parse(struct lnd_lnet_message *message, struct lnet_hdr *hd
  * @arrival: the request.
  *
  * lnet_parse() cannot be called twice for one request. So the library's answer that it has no room
- * must come before: a request that is pulled is kept first.
+ * must come before: each request is kept first, and its sender's credit stays away until it ends.
  *
  * Context: the node's thread, with nothing held. Does not wait for memory.
  * Return: whether its place in the mailbox is free; else it is offered again.
@@ -146,6 +132,7 @@ bool lnd_lnet_request(struct lnd_host_node *node, const struct lnd_arrival *arri
 {
 	struct lnd_host_upper *upper = node->upper;
 	struct lnd_lnet_message *message;
+	enum lnd_error error;
 	struct lnet_hdr hdr;
 
 	if (!lnd_lnet_read(arrival, &hdr)) {
@@ -156,24 +143,17 @@ bool lnd_lnet_request(struct lnd_host_node *node, const struct lnd_arrival *arri
 	message = xchg(&upper->spare, NULL);
 	if (!message)
 		return false;
-	message->request = arrival->request;
+	error = lnd_keep(node->ni, arrival->request, arrival->now, &message->request);
+	if (error) {
+		if (cmpxchg(&upper->spare, NULL, message))
+			lnd_lnet_put(message);
+		return error != LND_E_WAIT;
+	}
 	message->kind = arrival->kind;
 	message->nid = arrival->nid;
 	message->asked = arrival->len;
 	message->begun = arrival->now;
-	message->frame = arrival->kind == LND_REQUEST_IMMEDIATE ? arrival->header : NULL;
-	if (message->frame && arrival->len)
-		message->frame = arrival->payload;
-	if (!message->frame) {
-		enum lnd_error error = lnd_keep(node->ni, arrival->request, arrival->now,
-						&message->request);
-
-		if (error) {
-			if (cmpxchg(&upper->spare, NULL, message))
-				lnd_lnet_put(message);
-			return error != LND_E_WAIT;
-		}
-	}
+	message->frame = arrival->kind == LND_REQUEST_IMMEDIATE ? arrival->payload : NULL;
 	lnd_lnet_parse(message, &hdr);
 	return true;
 }
@@ -187,8 +167,8 @@ static int lnd_lnet_recv_short(struct lnd_lnet_message *message, struct lnet_msg
 
 	if (wanted && copy_to_iter(from, wanted, to) != wanted)
 		error = -EFAULT;
-	if (!message->consumed)
-		lnd_lnet_consume(message);
+	/* Of a short request the sender is not told. */
+	lnd_lnet_refuse(message, LND_NAK_FAILED);
 	message->msg = msg;
 	lnd_lnet_end(message, error, error ? LNET_MSG_STATUS_LOCAL_ERROR : LNET_MSG_STATUS_OK, 0);
 	return 0;
@@ -201,7 +181,7 @@ static int lnd_lnet_recv_long(struct lnd_lnet_message *message, struct lnet_msg 
 	int rc = 0;
 
 	if (message->kind == LND_REQUEST_GET && !msg) {
-		lnd_nak(message->node->ni, message->request, LND_NAK_NO_MATCH, ktime_get_ns());
+		lnd_lnet_refuse(message, LND_NAK_NO_MATCH);
 		lnd_lnet_end(message, 0, LNET_MSG_STATUS_OK, 0);
 		return 0;
 	}
@@ -211,7 +191,7 @@ static int lnd_lnet_recv_long(struct lnd_lnet_message *message, struct lnet_msg 
 	else if (wanted)
 		rc = lnd_lnet_pages(message, to->bvec, to->nr_segs, to->iov_offset, wanted);
 	if (rc) {
-		lnd_nak(message->node->ni, message->request, LND_NAK_FAILED, ktime_get_ns());
+		lnd_lnet_refuse(message, LND_NAK_FAILED);
 		lnd_lnet_end(message, 0, LNET_MSG_STATUS_OK, 0);
 		return rc;
 	}
@@ -258,7 +238,7 @@ int lnd_lnet_recv(struct lnet_ni *ni, void *private, struct lnet_msg *msg, int d
 		rc = -ESHUTDOWN;
 	} else if (wanted > message->asked) {
 		/* A GET whose header asks for more than it has room for; nothing else ends it. */
-		lnd_nak(node->ni, message->request, LND_NAK_BAD_REQUEST, ktime_get_ns());
+		lnd_lnet_refuse(message, LND_NAK_BAD_REQUEST);
 		lnd_lnet_end(message, 0, LNET_MSG_STATUS_OK, 0);
 		rc = -EMSGSIZE;
 	} else if (message->kind == LND_REQUEST_IMMEDIATE) {

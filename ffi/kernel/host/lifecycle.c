@@ -111,6 +111,8 @@ static int lnd_host_run(struct lnd_host_node *node)
 	int rc;
 
 	for (i = 0; i < node->fabric->links; i++) {
+		if (node->pulled & BIT(i))
+			lnd_soft_link_set(node->fabric->region, node->number, i, 0, NULL);
 		rc = lnd_host_link_start(&node->link[i]);
 		if (rc)
 			return rc;
@@ -310,6 +312,7 @@ int lnd_host_node_link(struct lnd_host_node *node, u32 link, bool up)
 
 	if (!node->alive)
 		return -ESHUTDOWN;
+	node->pulled = (node->pulled & ~BIT(link)) | (up ? 0 : BIT(link));
 	error = lnd_soft_link_set(node->fabric->region, node->number, link, up, &ring);
 	lnd_host_ring(node->fabric, ring);
 	return lnd_error_errno(error);

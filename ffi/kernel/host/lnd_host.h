@@ -187,6 +187,7 @@ struct lnd_host_node {
 	struct hrtimer timer;
 	u64 due;	/* when the timer was last to wake the thread */
 	struct lnd_host_link link[LND_HOST_LINKS];
+	u32 pulled;	/* cables; they stay so when the node starts again */
 	struct lnd_host_upper *upper;	/* what the upper layer keeps for this node */
 	void *frame;	/* the frame that is being received */
 	size_t frame_bytes;

@@ -74,6 +74,25 @@ static void stub_case_run(const struct stub_case *one)
 	}
 }
 
+/* "start", "stop": both NIs without a case, for what only the LND's own files can do to them. */
+static int stub_run_start(void)
+{
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; i < STUB_NIS && !rc; i++)
+		rc = stub.nis[i] ? -EBUSY : stub_ni_start(i, stub_interfaces[i]);
+	return rc;
+}
+
+static void stub_run_stop(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < STUB_NIS; i++)
+		stub_ni_stop(i);
+}
+
 /* All cases, or one by its name. */
 static int stub_run(const char *name)
 {
@@ -84,6 +103,14 @@ static int stub_run(const char *name)
 
 	if (!stub.lnd)
 		return -ENODEV;
+	if (!strcmp(name, "start"))
+		return stub_run_start();
+	if (!strcmp(name, "stop")) {
+		stub_run_stop();
+		return 0;
+	}
+	if (stub.nis[0] || stub.nis[1])
+		return -EBUSY;
 	stub_report_used = 0;
 	stub_passed = 0;
 	stub_failed = 0;
@@ -141,6 +168,21 @@ static int cases_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(cases);
 
+static int nis_show(struct seq_file *file, void *unused)
+{
+	unsigned int i;
+
+	mutex_lock(&stub_run_lock);
+	for (i = 0; i < STUB_NIS; i++)
+		if (stub.nis[i])
+			seq_printf(file, "%s %s fatal %d\n", stub.nis[i]->ni.ni_interface,
+				   libcfs_nidstr(&stub.nis[i]->ni.ni_nid),
+				   atomic_read(&stub.nis[i]->ni.ni_fatal_error_on));
+	mutex_unlock(&stub_run_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(nis);
+
 static struct dentry *stub_files;
 
 static int __init stub_init(void)
@@ -163,6 +205,7 @@ static int __init stub_init(void)
 	stub_files = debugfs_create_dir("lnet_stub", NULL);
 	debugfs_create_file("run", 0200, stub_files, NULL, &stub_run_fops);
 	debugfs_create_file("report", 0400, stub_files, NULL, &report_fops);
+	debugfs_create_file("nis", 0400, stub_files, NULL, &nis_fops);
 	debugfs_create_file("cases", 0400, stub_files, NULL, &cases_fops);
 	return 0;
 }

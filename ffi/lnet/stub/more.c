@@ -125,6 +125,73 @@ static const char *reentry_finalize(void)
 	return NULL;
 }
 
+static struct stub_op *stub_back[STUB_BATCH_MOST];
+static unsigned int stub_backs;
+
+/* Called by lnet_parse(): sends as much as there are credits, long enough to stay under way. */
+static void stub_send_back(struct stub_op *op)
+{
+	while (stub_backs < min(op->to->credits, STUB_BATCH_MOST)) {
+		struct stub_op *back = stub_op_new(op->to, op->from, false, 9000);
+
+		if (!back)
+			return;
+		stub_back[stub_backs++] = back;
+		stub_op_start(back);
+	}
+}
+
+/* One message, in whose lnet_parse() others are sent; all of them end. */
+static bool stub_parse_sends(enum stub_decision decision)
+{
+	struct stub_op *op = stub_op_new(FROM, TO, false, 200);
+	unsigned int held = stub_delayed_count();
+
+	if (!op)
+		return false;
+	op->decision = decision;
+	op->may_fail = decision == STUB_REFUSE;
+	op->on_parse = stub_send_back;
+	stub_backs = 0;
+	stub_op_start(op);
+	if (decision == STUB_DELAY) {
+		wait_event_timeout(stub.changed, stub_delayed_count() > held, stub_limit());
+		stub_delayed_release(NULL, false);
+	}
+	if (!stub_op_wait(op))
+		return false;
+	while (stub_backs)
+		if (!stub_op_wait(stub_back[--stub_backs]))
+			return false;
+	return true;
+}
+
+/* Half of the credits is held, and what an LND has of slots or buffers goes to what is sent. */
+static const char *reentry_parse(void)
+{
+	static const enum stub_decision decisions[] = { STUB_TAKE, STUB_NO_MATCH, STUB_REFUSE };
+	unsigned int i, size = min(FROM->credits, STUB_BATCH_MOST);
+	struct stub_op *held[STUB_BATCH_MOST];
+
+	stub.credits = true;
+	for (i = 0; i < size / 2; i++) {
+		held[i] = stub_op_new(FROM, TO, false, 200);
+		if (!held[i])
+			return NULL;
+		held[i]->decision = STUB_DELAY;
+		stub_op_start(held[i]);
+	}
+	wait_event_timeout(stub.changed, stub_delayed_count() == size / 2, stub_limit());
+	for (i = 0; i < 2 * size; i++)
+		if (!stub_parse_sends(decisions[i % ARRAY_SIZE(decisions)]))
+			return NULL;
+	if (!stub_parse_sends(STUB_DELAY))
+		return NULL;
+	for (i = 0; i < size / 2; i++)
+		stub_op_wait(held[i]);
+	return NULL;
+}
+
 static const char *traffic_mixed(void)
 {
 	static const unsigned int lengths[] = { 1, 300, 4096, 9000, 33000 };
@@ -341,6 +408,7 @@ const struct stub_case stub_more_cases[] = {
 	{ "credits.eager", credits_eager },
 	{ "send.prompt", send_prompt },
 	{ "reentry.finalize", reentry_finalize },
+	{ "reentry.parse", reentry_parse },
 	{ "traffic.mixed", traffic_mixed },
 	{ "error.unreachable", error_unreachable },
 	{ "error.peer_gone", error_peer_gone },

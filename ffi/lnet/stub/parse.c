@@ -92,6 +92,8 @@ static int stub_parse_put(struct stub_ni *ni, struct stub_op *op, void *private,
 	bool routed = op->router && op->parsed[LNET_MSG_PUT] == 1;
 	struct stub_msg *msg;
 
+	if (op->on_parse)
+		op->on_parse(op);
 	if (op->decision == STUB_REFUSE)
 		return -EPROTO;
 	if (op->decision == STUB_NO_MATCH) {

@@ -101,6 +101,7 @@ struct stub_op {
 	struct lnet_hdr headers[LNET_MSG_HELLO];	/* as they were sent */
 	struct lnet_nid hops[LNET_MSG_HELLO];
 	void (*then)(struct stub_op *op);	/* called by lnet_finalize() of what was sent */
+	void (*on_parse)(struct stub_op *op);	/* called by lnet_parse() before it decides */
 };
 
 struct stub_msg {
