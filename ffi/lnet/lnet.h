@@ -93,6 +93,7 @@ struct lnd_host_upper {
 	struct delayed_work supply;	/* makes the next one */
 	u32 links_down;
 	bool removed;	/* its device */
+	bool bound;	/* the node's thread, to the interface's partition */
 	atomic_long_t counts[LND_LNET_COUNTS];
 };
 

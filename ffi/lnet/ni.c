@@ -117,6 +117,7 @@ int lnd_lnet_startup(struct lnet_ni *ni)
 		ni->ni_data = node;
 		ni->ni_dev_cpt = CFS_CPT_ANY;
 		node->upper->ni = ni;
+		node->upper->bound = false;
 		/* Events say which links come up; a cable may be pulled. */
 		lnd_lnet_links(node->upper, BIT(node->fabric->links) - 1);
 		mutex_lock(&node->fabric->control);

@@ -41,13 +41,13 @@ own_lnd() {
     quiet "$work/logs/make-own"
 }
 
-# conforms KERNEL NAME MODULE WORDS: the suite on an LND; WORDS for the guest.
+# conforms KERNEL NAME MODULE WORDS [QEMU ARGUMENTS]: the suite on an LND; WORDS for the guest.
 conforms() {
     local lnd
     lnd=$(basename "$3" .ko)
     initrd "$work/$2.initrd" "$bench/guest/conformance.sh" "$work/lnet/stub/lnet_stub.ko" "$3" \
         "$work/seeds"
-    VM_APPEND="lnd=$lnd $4" vm "$2" "$1" "$work/$2.initrd"
+    VM_APPEND="lnd=$lnd $4" vm "$2" "$1" "$work/$2.initrd" "${@:5}"
     passed "$2"
     note "$(sed -n 's/.*\] \('"$lnd"': SUMMARY.*\|SEEDS.*\)/\1/p' "$work/logs/$2" |
         tr -d '\r' | paste -sd ';')"
@@ -65,4 +65,17 @@ reference_conforms() {
 # own_conforms KERNEL [WORDS]: the LND that own_lnd has built.
 own_conforms() {
     conforms "$1" own "$module" "$(sed -n 's/^# conformance: //p' ffi/lnet/conformance) ${2-}"
+}
+
+# own_conforms_ivshmem KERNEL: the same LND between two devices of one machine, with their doorbells
+# and interrupts; a device is removed under its interface. Needs build_host.
+own_conforms_ivshmem() {
+    local devices words
+    fabric_start 2 1 16
+    on_fabric 0
+    devices=("${on_fabric[@]}")
+    on_fabric 1 1 more
+    words="interfaces=ivshmem0,ivshmem1 bad=ivshmem9 args=transport=ivshmem"
+    words="$words node=ivshmem0/node0 unplug=yes"
+    conforms "$1" ivshmem "$module" "$words" "${devices[@]}" "${on_fabric[@]}"
 }

@@ -22,6 +22,8 @@
 #include "upper.h"
 #include "wire.h"
 
+extern unsigned int lnd_host_deadline_ms;	/* read-only once the module is loaded */
+
 #define LND_HOST_LONGEST	(4u << 20)	/* longest payload */
 
 struct lnd_host_worker;

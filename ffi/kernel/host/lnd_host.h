@@ -69,7 +69,6 @@ struct lnd_host_upper;
 /* params.c: all read-only once the module is loaded. */
 extern unsigned int lnd_host_slots;
 extern unsigned int lnd_host_drain_ms;
-extern unsigned int lnd_host_deadline_ms;
 extern unsigned int lnd_host_poll_ms;
 extern bool lnd_host_softirq;
 int lnd_host_params_check(void);

@@ -12,10 +12,6 @@ unsigned int lnd_host_drain_ms = 500;
 module_param_named(drain_ms, lnd_host_drain_ms, uint, 0444);
 MODULE_PARM_DESC(drain_ms, "ms within which an invalidated descriptor must come back");
 
-unsigned int lnd_host_deadline_ms = 5000;
-module_param_named(deadline_ms, lnd_host_deadline_ms, uint, 0444);
-MODULE_PARM_DESC(deadline_ms, "ms that a message has, over all its waits");
-
 unsigned int lnd_host_poll_ms;
 module_param_named(poll_ms, lnd_host_poll_ms, uint, 0444);
 MODULE_PARM_DESC(poll_ms, "ms between polls for messages, for peers that do not ring; 0: none");
@@ -73,8 +69,7 @@ u64 lnd_host_after(u64 due)
  */
 int __init lnd_host_params_check(void)
 {
-	if (lnd_host_slots < 8 || lnd_host_slots > 4096 || !lnd_host_drain_ms ||
-	    !lnd_host_deadline_ms)
+	if (lnd_host_slots < 8 || lnd_host_slots > 4096 || !lnd_host_drain_ms)
 		return -EINVAL;
 	if (strcmp(completion, "hard") && strcmp(completion, "soft"))
 		return -EINVAL;

@@ -124,6 +124,20 @@ static const char *put_routed(void)
 	return stub_marked(false, 6000, false, true);
 }
 
+/* Beyond the router is a NID of 16 bytes, which only the header has. */
+static const char *put_large_nid(void)
+{
+	struct stub_op *op = stub_op_new(FROM, TO, false, 6000);
+
+	if (!op)
+		return NULL;
+	op->router = true;
+	op->large_nid = true;
+	stub_op_start(op);
+	stub_op_wait(op);
+	return NULL;
+}
+
 static const char *get_sizes(void)
 {
 	stub_sizes(true);
@@ -225,6 +239,7 @@ const struct stub_case stub_cases[] = {
 	{ "put.no_match", put_no_match },
 	{ "put.refused", put_refused },
 	{ "put.routed", put_routed },
+	{ "put.large_nid", put_large_nid },
 	{ "get.sizes", get_sizes },
 	{ "get.fragments", get_fragments },
 	{ "get.short", get_short },

@@ -73,7 +73,7 @@ static void stub_answer(struct stub_op *op, struct stub_msg *received)
 			return;
 		msg->msg.msg_hdr = op->headers[LNET_MSG_PUT];
 		msg->msg.msg_type = LNET_MSG_PUT;
-		msg->msg.msg_target.nid = op->headers[LNET_MSG_PUT].dest_nid;
+		msg->msg.msg_target.nid = op->from->ni.ni_nid;
 		msg->msg.msg_routing = 1;
 		op->hops[LNET_MSG_PUT] = received->ni->ni.ni_nid;
 		stub_msg_post(msg);

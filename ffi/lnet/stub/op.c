@@ -64,7 +64,13 @@ void stub_op_start(struct stub_op *op)
 	if (op->router && !op->get) {
 		/* Beyond the router is the sender: the two NIs are all there is. */
 		msg->msg.msg_hdr.dest_nid = op->from->ni.ni_nid;
-		op->headers[msg->msg.msg_type].dest_nid = op->from->ni.ni_nid;
+		if (op->large_nid) {
+			struct lnet_nid *beyond = &msg->msg.msg_hdr.dest_nid;
+
+			beyond->nid_size = 12;
+			memset(&beyond->nid_addr[1], 0xa5, 12);
+		}
+		op->headers[msg->msg.msg_type].dest_nid = msg->msg.msg_hdr.dest_nid;
 	}
 	stub_msg_post(msg);
 }

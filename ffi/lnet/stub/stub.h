@@ -86,7 +86,7 @@ struct stub_ni {
 struct stub_op {
 	struct list_head link;
 	u64 id;
-	bool get, ack, router;
+	bool get, ack, router, large_nid;
 	unsigned int length;		/* of the PUT, or of the GET's sink */
 	unsigned int taken;		/* what the target takes or has */
 	enum stub_decision decision;

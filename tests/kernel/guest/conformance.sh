@@ -83,6 +83,25 @@ if [ "$node" != none ]; then
     echo stop >$stub/run
     end
 fi
+
+# A device that goes under its interface leaves it marked, whatever its links say meanwhile.
+if [ "$(word unplug no)" = yes ]; then
+    begin "$args"
+    echo start >$stub/run || die "the NIs do not start"
+    until_so 10 marked 0 || die "an NI is marked: $(cat $stub/nis)"
+    device=$(find "/sys/bus/pci/drivers/$lnd/" -name '0000:*' | sort | head -n 1)
+    device=$(readlink -f "$device")
+    echo 1 >"$device/remove" &
+    until_so 10 marked 1 || die "an NI without a device is not marked"
+    sleep 2
+    marked 1 || die "an NI without a device is not marked any more"
+    [ -e "$device" ] || die "the device has gone before its interface"
+    echo stop >$stub/run
+    wait
+    [ ! -e "$device" ] || die "the device does not go"
+    end
+    say "UNPLUGGED"
+fi
 [ "$(word seeds no)" = yes ] || exit 0
 
 # Exactly the violation that is named, in the case that is named.

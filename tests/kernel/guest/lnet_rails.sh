@@ -6,7 +6,8 @@
 
 theirs=$((2 - me))@$net
 second=$((me + 3))@$net
-loaded
+# What is sent to a machine that has gone ends soon.
+loaded lnet_transaction_timeout=20
 added || die "net add"
 lnetctl net add --net "$net" --if "ivshmem$((me + 2))" || die "net add of a second interface"
 until_so 60 answers "$theirs" || die "the other machine does not answer"
