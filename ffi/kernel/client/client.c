@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/delay.h>
+#include <linux/highmem.h>
 #include <linux/log2.h>
 #include <linux/random.h>
 #include <linux/seq_file.h>
@@ -71,8 +72,14 @@ static u32 lnd_host_peer(const struct lnd_host_worker *worker, u32 me)
 /* Seeded defect: one byte differs from the seed's pattern. */
 static void lnd_host_spoil(struct lnd_host_op *op)
 {
-	if (op->kind == LND_PUT && op->map.nfrags && atomic_cmpxchg(&lnd_host_seeded, 1, 0) == 1)
-		op->node->window.base[op->map.frags[0].addr] ^= 0x10;
+	const struct bio_vec *bv = op->payload.bv;
+	u8 *page;
+
+	if (!op->payload.length || atomic_cmpxchg(&lnd_host_seeded, 1, 0) != 1)
+		return;
+	page = kmap_local_page(bv->bv_page);
+	page[bv->bv_offset] ^= 0x10;
+	kunmap_local(page);
 }
 
 /* Gives up a message before it is sent. */
@@ -99,14 +106,15 @@ static bool lnd_host_make(struct lnd_host_worker *worker, struct lnd_host_node *
 			     lnd_soft_nid(lnd_host_peer(worker, node->number)));
 	if (!op)
 		return false;
-	if (kind == LND_PUT)
+	if (kind == LND_PUT) {
 		lnd_host_payload_fill(op, op->seed);
+		lnd_host_spoil(op);
+	}
 	if (lnd_host_map(&node->window, &op->map, &op->payload, kind == LND_GET,
 			 LND_HOST_MAY_WAIT)) {
 		lnd_host_op_end(op);
 		return false;
 	}
-	lnd_host_spoil(op);
 	atomic_inc(&worker->under_way);
 	/* After its acceptance the report owns the message. */
 	error = lnd_host_fault(LND_HOST_AT_SUBMIT) ? LND_E_PEER_DOWN :

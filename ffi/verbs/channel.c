@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * The channel: SEND into receives that were posted for it.
+ *
+ * Each lane has WINDOW receives at the other end, and as many frames may be under way. A receive is
+ * given again when the library has decided on its frame, which stays where it was received until
+ * then. So a request that waits holds one receive of its lane, and none of the control lane. The
+ * queue pair is told to try no SEND again that finds no receive: there is none.
+ *
+ * What was given goes with each frame, as a count since the connection is up. If none goes, a note
+ * carries it, once half a window has been given. Notes have receives of their own, which are given
+ * again at once. More notes than NOTES cannot be under way: before the peer needs a further one, it
+ * has taken the first and has said so with a frame of its own.
+ */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <linux/slab.h>
+
+#include "lnd_verbs.h"
+
+#define FRAMES	(2 * LND_VERBS_WINDOW + LND_VERBS_NOTES)	/* in each direction */
+
+static u32 lnd_verbs_window(u32 lane)
+{
+	return lane == LND_VERBS_NOTE ? LND_VERBS_NOTES : LND_VERBS_WINDOW;
+}
+
+static size_t lnd_verbs_frame_room(const struct lnd_verbs_peer *peer)
+{
+	return sizeof(struct lnd_verbs_head) + peer->node->frame_bytes;
+}
+
+static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc);
+
+/* Posts a receive. Context: any, with the connection's lock. */
+static int lnd_verbs_listen_for(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame)
+{
+	struct ib_sge sge = {
+		.length = lnd_verbs_frame_room(peer),
+		.lkey = peer->pd->local_dma_lkey,
+	};
+	struct ib_recv_wr wr = { .wr_cqe = &frame->cqe, .sg_list = &sge, .num_sge = 1 };
+	int rc;
+
+	frame->cqe.done = lnd_verbs_received;
+	frame->dma = ib_dma_map_single(peer->device, frame->head, sge.length, DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(peer->device, frame->dma))
+		return -ENOMEM;
+	sge.addr = frame->dma;
+	rc = ib_post_recv(peer->qp, &wr, NULL);
+	if (rc)
+		ib_dma_unmap_single(peer->device, frame->dma, sge.length, DMA_FROM_DEVICE);
+	return rc;
+}
+
+/* Gives a receive to a lane of the peer. Context: any, with the connection's lock. */
+static void lnd_verbs_give(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame, u32 lane)
+{
+	if (!peer->open || lnd_verbs_listen_for(peer, frame)) {
+		list_add_tail(&frame->list, &peer->free_receives);
+		/* The lane is one receive short from now on. */
+		if (peer->open)
+			lnd_verbs_fail(peer);
+		return;
+	}
+	peer->given[lane]++;
+}
+
+static void lnd_verbs_has_sent(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct lnd_verbs_frame *frame = container_of(wc->wr_cqe, struct lnd_verbs_frame, cqe);
+	struct lnd_verbs_peer *peer = cq->cq_context;
+	struct lnd_verbs_node *node = peer->node;
+
+	/*
+	 * A receive of the peer's has it, or nothing is known: what acknowledges it may be lost.
+	 * Whichever it is, the library hears it once.
+	 */
+	if (frame->tracked)
+		lnd_sent(node->host.ni, frame->message,
+			 wc->status ? LND_SENT_UNKNOWN : LND_SENT_OK, ktime_get_ns());
+	spin_lock_bh(&peer->lock);
+	ib_dma_unmap_single(peer->device, frame->dma, frame->len, DMA_TO_DEVICE);
+	peer->sending[frame->lane]--;
+	list_add_tail(&frame->list, &peer->free_sends);
+	spin_unlock_bh(&peer->lock);
+	if (wc->status)
+		lnd_verbs_break(peer, wc);
+}
+
+static bool lnd_verbs_has_room(const struct lnd_verbs_peer *peer, u32 lane)
+{
+	s16 left = peer->granted[lane] - peer->sent[lane];
+
+	if (lnd_verbs_defect("uncredited") && lane == LND_LANE_REQUEST)
+		left = 1;
+	return peer->open && left > 0 && peer->sending[lane] < lnd_verbs_window(lane) &&
+	       !list_empty(&peer->free_sends);
+}
+
+/* Posts a frame. Context: any, with the connection's lock. */
+static int lnd_verbs_post_frame(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame)
+{
+	struct ib_sge sge = { .length = frame->len, .lkey = peer->pd->local_dma_lkey };
+	struct ib_send_wr wr = {
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+		.wr_cqe = &frame->cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	frame->cqe.done = lnd_verbs_has_sent;
+	frame->dma = ib_dma_map_single(peer->device, frame->head, frame->len, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(peer->device, frame->dma))
+		return -ENOMEM;
+	sge.addr = frame->dma;
+	if (!lnd_verbs_post(peer, &wr))
+		return 0;
+	ib_dma_unmap_single(peer->device, frame->dma, frame->len, DMA_TO_DEVICE);
+	return -EIO;
+}
+
+/* Sends a frame for which there is room. Context: any, with the connection's lock. */
+static int lnd_verbs_send_frame(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame,
+				u32 lane, u32 len)
+{
+	u32 i;
+
+	frame->lane = lane;
+	frame->len = sizeof(*frame->head) + len;
+	frame->head->lane = lane;
+	frame->head->reserved = 0;
+	for (i = 0; i < LND_VERBS_LANES; i++) {
+		frame->head->granted[i] = cpu_to_le16(peer->given[i]);
+		peer->told[i] = peer->given[i];
+	}
+	list_del(&frame->list);
+	peer->sent[lane]++;
+	peer->sending[lane]++;
+	/* A key may be in it that is not valid yet; and frames keep their order. */
+	if (peer->registering || !list_empty(&peer->waiting)) {
+		list_add_tail(&frame->list, &peer->waiting);
+		return 0;
+	}
+	if (!lnd_verbs_post_frame(peer, frame))
+		return 0;
+	/* It was not begun, and has no completion. */
+	peer->sending[lane]--;
+	list_add_tail(&frame->list, &peer->free_sends);
+	return -EIO;
+}
+
+/**
+ * lnd_verbs_channel_go() - Posts the frames that have waited for registrations.
+ * @peer: the peer.
+ *
+ * Context: any, with the connection's lock.
+ */
+void lnd_verbs_channel_go(struct lnd_verbs_peer *peer)
+{
+	struct lnd_verbs_frame *frame, *next;
+
+	list_for_each_entry_safe(frame, next, &peer->waiting, list) {
+		if (!peer->open)
+			return;
+		list_del(&frame->list);
+		if (lnd_verbs_post_frame(peer, frame)) {
+			list_add(&frame->list, &peer->waiting);
+			lnd_verbs_fail(peer);
+		}
+	}
+}
+
+/**
+ * lnd_verbs_channel_close() - Ends the frames that were never posted.
+ * @peer: the peer, whose connection is drained.
+ *
+ * Context: thread.
+ */
+void lnd_verbs_channel_close(struct lnd_verbs_peer *peer)
+{
+	struct lnd_verbs_frame *frame, *next;
+	LIST_HEAD(never);
+
+	spin_lock_bh(&peer->lock);
+	list_splice_init(&peer->waiting, &never);
+	spin_unlock_bh(&peer->lock);
+	list_for_each_entry_safe(frame, next, &never, list) {
+		if (frame->tracked)
+			lnd_sent(peer->node->host.ni, frame->message, LND_SENT_NOT_DELIVERED,
+				 ktime_get_ns());
+		spin_lock_bh(&peer->lock);
+		peer->sending[frame->lane]--;
+		list_move_tail(&frame->list, &peer->free_sends);
+		spin_unlock_bh(&peer->lock);
+	}
+}
+
+/* Sends a note if the peer may lack what it was given. Context: any, with the connection's lock. */
+static void lnd_verbs_note(struct lnd_verbs_peer *peer)
+{
+	struct lnd_verbs_frame *frame;
+	bool due = false;
+	u32 lane;
+
+	for (lane = 0; lane < LND_VERBS_NOTE; lane++)
+		due |= (u16)(peer->given[lane] - peer->told[lane]) >= LND_VERBS_WINDOW / 2;
+	if (!due || !lnd_verbs_has_room(peer, LND_VERBS_NOTE))
+		return;
+	frame = list_first_entry(&peer->free_sends, struct lnd_verbs_frame, list);
+	frame->tracked = false;
+	if (!lnd_verbs_send_frame(peer, frame, LND_VERBS_NOTE, 0))
+		lnd_verbs_count(peer->node, LND_VERBS_NOTES_SENT);
+}
+
+/* What the peer gives us. False: no peer that keeps the rules says that. */
+static bool lnd_verbs_take_grants(struct lnd_verbs_peer *peer, const struct lnd_verbs_head *head)
+{
+	u32 lane;
+
+	for (lane = 0; lane < LND_VERBS_LANES; lane++) {
+		u16 granted = le16_to_cpu(head->granted[lane]);
+
+		if ((u16)(granted - peer->sent[lane]) > lnd_verbs_window(lane))
+			return false;
+		peer->granted[lane] = granted;
+	}
+	return true;
+}
+
+static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct lnd_verbs_frame *frame = container_of(wc->wr_cqe, struct lnd_verbs_frame, cqe);
+	struct lnd_verbs_peer *peer = cq->cq_context;
+	const struct lnd_verbs_head *head = frame->head;
+	bool wake = false;
+
+	ib_dma_unmap_single(peer->device, frame->dma, lnd_verbs_frame_room(peer),
+			    DMA_FROM_DEVICE);
+	spin_lock_bh(&peer->lock);
+	if (wc->status || wc->byte_len < sizeof(*head) || head->lane >= LND_VERBS_LANES) {
+		list_add_tail(&frame->list, &peer->free_receives);
+		spin_unlock_bh(&peer->lock);
+		lnd_verbs_break(peer, wc);
+		return;
+	}
+	lnd_verbs_count(peer->node, LND_VERBS_RECEIVES);
+	frame->len = wc->byte_len - sizeof(*head);
+	frame->lane = head->lane;
+	if (peer->met && !lnd_verbs_take_grants(peer, head))
+		lnd_verbs_fail(peer);
+	if (frame->lane == LND_VERBS_NOTE) {
+		lnd_verbs_give(peer, frame, LND_VERBS_NOTE);
+	} else {
+		list_add_tail(&frame->list, &peer->arrived[frame->lane]);
+		wake = true;
+	}
+	spin_unlock_bh(&peer->lock);
+	if (wake)
+		lnd_host_node_wake(&peer->node->host);
+}
+
+/* Whether there is room for a frame; a peer without a connection is asked for one. */
+bool lnd_verbs_ready(struct lnd_verbs_peer *peer, u32 lane)
+{
+	bool ready;
+
+	spin_lock_bh(&peer->lock);
+	ready = lane < LND_VERBS_NOTE && lnd_verbs_has_room(peer, lane);
+	if (!ready)
+		lnd_verbs_want(peer);
+	spin_unlock_bh(&peer->lock);
+	return ready;
+}
+
+/* Context: inside. Returns enum lnd_send. */
+u32 lnd_verbs_send(struct lnd_verbs_peer *peer, const struct lnd_frame *bytes)
+{
+	struct lnd_verbs_frame *frame;
+	u32 sent = LND_SEND_FULL;
+
+	spin_lock_bh(&peer->lock);
+	if (bytes->lane >= LND_VERBS_NOTE || !lnd_verbs_has_room(peer, bytes->lane)) {
+		lnd_verbs_want(peer);
+	} else if (bytes->len > peer->longest) {
+		sent = LND_SEND_TOO_LONG;
+	} else {
+		frame = list_first_entry(&peer->free_sends, struct lnd_verbs_frame, list);
+		frame->tracked = bytes->tracked;
+		frame->message = bytes->message;
+		memcpy(frame->head + 1, bytes->bytes, bytes->len);
+		if (!lnd_verbs_send_frame(peer, frame, bytes->lane, bytes->len)) {
+			lnd_verbs_count(peer->node, LND_VERBS_SENDS);
+			sent = LND_SEND_PENDING;
+		}
+	}
+	spin_unlock_bh(&peer->lock);
+	return sent;
+}
+
+/* The first frame of a lane; it stays where it is. Context: the node's thread. */
+struct lnd_verbs_frame *lnd_verbs_arrived(struct lnd_verbs_peer *peer, u32 lane)
+{
+	struct lnd_verbs_frame *frame;
+
+	spin_lock_bh(&peer->lock);
+	frame = list_first_entry_or_null(&peer->arrived[lane], struct lnd_verbs_frame, list);
+	spin_unlock_bh(&peer->lock);
+	return frame;
+}
+
+/* A frame has been decided on. Its connection may have ended. Context: the node's thread. */
+void lnd_verbs_release(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame)
+{
+	spin_lock_bh(&peer->lock);
+	list_del(&frame->list);
+	lnd_verbs_give(peer, frame, frame->lane);
+	lnd_verbs_note(peer);
+	spin_unlock_bh(&peer->lock);
+}
+
+/* Frames' buffers must be such that a device reaches them. */
+static struct lnd_verbs_frame *lnd_verbs_frames(struct lnd_verbs_peer *peer,
+						struct list_head *list)
+{
+	struct lnd_verbs_frame *frames = lnd_host_alloc(FRAMES * sizeof(*frames),
+							LND_HOST_MAY_WAIT, LND_HOST_AT_FRAME);
+	unsigned int i;
+
+	INIT_LIST_HEAD(list);
+	for (i = 0; frames && i < FRAMES; i++) {
+		frames[i].peer = peer;
+		frames[i].head = kzalloc(lnd_verbs_frame_room(peer), GFP_KERNEL);
+		if (frames[i].head)
+			lnd_host_hold(LND_HOST_HELD_BYTES, lnd_verbs_frame_room(peer));
+		list_add_tail(&frames[i].list, list);
+	}
+	return frames;
+}
+
+static bool lnd_verbs_whole(const struct lnd_verbs_frame *frames)
+{
+	unsigned int i;
+
+	for (i = 0; frames && i < FRAMES; i++) {
+		if (!frames[i].head)
+			return false;
+	}
+	return frames;
+}
+
+static void lnd_verbs_frames_free(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frames)
+{
+	unsigned int i;
+
+	for (i = 0; frames && i < FRAMES; i++) {
+		if (frames[i].head)
+			lnd_host_hold(LND_HOST_HELD_BYTES, -(long)lnd_verbs_frame_room(peer));
+		kfree(frames[i].head);
+	}
+	lnd_host_free(frames, FRAMES * sizeof(*frames));
+}
+
+/**
+ * lnd_verbs_channel_init() - Buffers for a peer's frames.
+ * @peer: the peer.
+ *
+ * Context: thread.
+ * Return: 0 or -ENOMEM; lnd_verbs_channel_exit() in both cases.
+ */
+int lnd_verbs_channel_init(struct lnd_verbs_peer *peer)
+{
+	INIT_LIST_HEAD(&peer->waiting);
+	INIT_LIST_HEAD(&peer->arrived[LND_LANE_REQUEST]);
+	INIT_LIST_HEAD(&peer->arrived[LND_LANE_CONTROL]);
+	peer->sends = lnd_verbs_frames(peer, &peer->free_sends);
+	peer->receives = lnd_verbs_frames(peer, &peer->free_receives);
+	return lnd_verbs_whole(peer->sends) && lnd_verbs_whole(peer->receives) ? 0 : -ENOMEM;
+}
+
+/* Context: thread. */
+void lnd_verbs_channel_exit(struct lnd_verbs_peer *peer)
+{
+	lnd_verbs_frames_free(peer, peer->sends);
+	lnd_verbs_frames_free(peer, peer->receives);
+}
+
+/**
+ * lnd_verbs_channel_open() - Posts the receives of a new queue pair.
+ * @peer: the peer, whose queue pair is made and not connected yet.
+ *
+ * Frames of the connection before that are not decided on keep their receives.
+ *
+ * Context: thread.
+ * Return: 0 or a negative errno.
+ */
+int lnd_verbs_channel_open(struct lnd_verbs_peer *peer)
+{
+	struct lnd_verbs_frame *frame, *next;
+	int rc = 0;
+	u32 lane;
+
+	spin_lock_bh(&peer->lock);
+	for (lane = 0; lane < LND_VERBS_LANES; lane++) {
+		peer->sent[lane] = 0;
+		peer->given[lane] = lnd_verbs_window(lane);
+		if (lane == LND_VERBS_NOTE)
+			continue;
+		list_for_each_entry(frame, &peer->arrived[lane], list)
+			peer->given[lane]--;
+	}
+	list_for_each_entry_safe(frame, next, &peer->free_receives, list) {
+		list_del(&frame->list);
+		rc = lnd_verbs_listen_for(peer, frame);
+		if (rc) {
+			list_add(&frame->list, &peer->free_receives);
+			break;
+		}
+	}
+	for (lane = 0; lane < LND_VERBS_LANES; lane++)
+		peer->told[lane] = peer->given[lane];
+	spin_unlock_bh(&peer->lock);
+	return rc;
+}
+
+/**
+ * lnd_verbs_channel_up() - A connection is open.
+ * @peer: the peer.
+ *
+ * What was decided on while it was being made is given to the peer now.
+ *
+ * Context: any, with the connection's lock.
+ */
+void lnd_verbs_channel_up(struct lnd_verbs_peer *peer)
+{
+	struct lnd_verbs_frame *frame, *next;
+	LIST_HEAD(late);
+
+	list_splice_init(&peer->free_receives, &late);
+	list_for_each_entry_safe(frame, next, &late, list) {
+		list_del(&frame->list);
+		lnd_verbs_give(peer, frame, frame->lane);
+	}
+	lnd_verbs_note(peer);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * rdma_cm's events, and who is at the other end. A handler decides nothing: it notes what has
+ * happened, and the connection's worker (peer.c) does what follows, since most of it sleeps.
+ */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <rdma/ib_cm.h>
+
+#include "lnd_verbs.h"
+
+#define MAGIC	0x4c4e4456u	/* "LNDV" */
+#define VERSION	1
+#define BACKLOG	64
+
+static_assert(sizeof(struct lnd_verbs_hello) <= 56, "the private data of a request");
+
+/**
+ * lnd_verbs_say() - What we say of ourselves.
+ * @peer: the peer, whose receives are posted.
+ * @hello: filled in.
+ *
+ * Context: any, with the connection's lock.
+ */
+void lnd_verbs_say(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *hello)
+{
+	u32 lane;
+
+	memset(hello, 0, sizeof(*hello));
+	hello->magic = cpu_to_be32(MAGIC);
+	hello->version = cpu_to_be32(VERSION);
+	hello->from = cpu_to_be64(lnd_soft_nid(peer->node->host.number));
+	hello->to = cpu_to_be64(peer->nid);
+	hello->incarnation = cpu_to_be64(peer->node->incarnation);
+	hello->cookie = cpu_to_be32(peer->cookie);
+	hello->longest = cpu_to_be16(peer->node->frame_bytes);
+	for (lane = 0; lane < LND_VERBS_LANES; lane++)
+		hello->granted[lane] = cpu_to_be16(peer->given[lane]);
+}
+
+/* Whether these bytes can be a hello to us. */
+static bool lnd_verbs_hello_good(const struct lnd_verbs_node *node,
+				 const struct lnd_verbs_hello *hello)
+{
+	return be32_to_cpu(hello->magic) == MAGIC && be32_to_cpu(hello->version) == VERSION &&
+	       be64_to_cpu(hello->to) == lnd_soft_nid(node->host.number);
+}
+
+/**
+ * lnd_verbs_meet() - Notes what a peer says of itself.
+ * @peer: the peer.
+ * @hello: from its private data.
+ *
+ * Context: any, with the connection's lock.
+ * Return: false if it is not this peer, or speaks otherwise.
+ */
+bool lnd_verbs_meet(struct lnd_verbs_peer *peer, const struct lnd_verbs_hello *hello)
+{
+	u32 lane;
+
+	if (!lnd_verbs_hello_good(peer->node, hello) || be64_to_cpu(hello->from) != peer->nid)
+		return false;
+	peer->theirs = *hello;
+	peer->peer_cookie = be32_to_cpu(hello->cookie);
+	peer->longest = min_t(u32, be16_to_cpu(hello->longest), peer->node->frame_bytes);
+	for (lane = 0; lane < LND_VERBS_LANES; lane++)
+		peer->granted[lane] = be16_to_cpu(hello->granted[lane]);
+	peer->met = true;
+	return true;
+}
+
+static int lnd_verbs_refuse(struct lnd_verbs_node *node, struct rdma_cm_id *id,
+			    enum lnd_verbs_count why)
+{
+	lnd_verbs_count(node, LND_VERBS_REFUSED);
+	if (why != LND_VERBS_REFUSED)
+		lnd_verbs_count(node, why);
+	rdma_reject(id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
+	/* rdma_cm destroys the id of a request whose handler fails. */
+	return -ECONNREFUSED;
+}
+
+/*
+ * A request. Its sender is the node of the address that it comes from, and must say so itself. It
+ * is kept for the worker, unless one waits there already.
+ */
+static int lnd_verbs_request(struct lnd_verbs_node *node, struct rdma_cm_id *id,
+			     const struct rdma_cm_event *event)
+{
+	const struct sockaddr_in *from = (void *)&id->route.addr.dst_addr;
+	const struct rdma_conn_param *param = &event->param.conn;
+	struct lnd_verbs_hello hello;
+	struct lnd_verbs_peer *peer;
+	bool taken = false;
+
+	if (READ_ONCE(node->ending) || !param->private_data ||
+	    param->private_data_len < sizeof(hello))
+		return lnd_verbs_refuse(node, id, LND_VERBS_STRANGERS);
+	memcpy(&hello, param->private_data, sizeof(hello));
+	peer = lnd_verbs_find(node, be64_to_cpu(hello.from));
+	if (!peer || !lnd_verbs_hello_good(node, &hello) || from->sin_family != AF_INET ||
+	    from->sin_addr.s_addr != peer->address.sin_addr.s_addr)
+		return lnd_verbs_refuse(node, id, LND_VERBS_STRANGERS);
+	spin_lock_bh(&peer->lock);
+	if (!peer->incoming) {
+		id->context = peer;
+		id->event_handler = lnd_verbs_event;
+		peer->incoming = id;
+		peer->asked = hello;
+		taken = true;
+	}
+	spin_unlock_bh(&peer->lock);
+	if (!taken)
+		return lnd_verbs_refuse(node, id, LND_VERBS_REFUSED);
+	lnd_verbs_kick(peer);
+	return 0;
+}
+
+/* Notes an event of the connection that is being made, or is there. */
+static void lnd_verbs_note_event(struct lnd_verbs_peer *peer, const struct rdma_cm_event *event)
+{
+	const struct rdma_conn_param *param = &event->param.conn;
+	struct lnd_verbs_hello hello;
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		if (peer->state != LND_VERBS_CONNECTING)
+			break;
+		if (!param->private_data || param->private_data_len < sizeof(hello)) {
+			peer->failed = true;
+			break;
+		}
+		memcpy(&hello, param->private_data, sizeof(hello));
+		if (!lnd_verbs_meet(peer, &hello))
+			peer->failed = true;
+		break;
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		return;
+	default:
+		/* Rejected, unreachable, disconnected, another address, no device, … */
+		pr_info("node %u: peer %llu: %s, status %d\n", peer->node->host.number, peer->nid,
+			rdma_event_msg(event->event), event->status);
+		lnd_verbs_fail(peer);
+	}
+	peer->event = event->event;
+}
+
+/**
+ * lnd_verbs_event() - The handler of a connection's events.
+ * @id: the connection's.
+ * @event: the event.
+ *
+ * Context: thread; rdma_cm holds the id.
+ * Return: 0: the worker destroys the id.
+ */
+int lnd_verbs_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct lnd_verbs_peer *peer = id->context;
+
+	spin_lock_bh(&peer->lock);
+	if (id == peer->id)
+		lnd_verbs_note_event(peer, event);
+	spin_unlock_bh(&peer->lock);
+	lnd_verbs_kick(peer);
+	return 0;
+}
+
+/* The listener's events. What it may get besides requests is of no use: a device comes, or goes. */
+static int lnd_verbs_heard(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return lnd_verbs_request(id->context, id, event);
+	return 0;
+}
+
+/**
+ * lnd_verbs_listen() - Takes requests of peers.
+ * @node: the node.
+ *
+ * Context: thread.
+ * Return: 0 or a negative errno.
+ */
+int lnd_verbs_listen(struct lnd_verbs_node *node)
+{
+	struct sockaddr_in any = {
+		.sin_family = AF_INET,
+		.sin_port = htons(lnd_verbs_port),
+	};
+	struct rdma_cm_id *id;
+	int rc;
+
+	id = rdma_create_id(&init_net, lnd_verbs_heard, node, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	rc = rdma_bind_addr(id, (struct sockaddr *)&any) ?: rdma_listen(id, BACKLOG);
+	if (rc)
+		rdma_destroy_id(id);
+	else
+		node->listener = id;
+	return rc;
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * A node's start, its leaving in good order, its death; and its thread, which takes frames in,
+ * handles timeouts, and reports. Completions, submitters and the timer only wake it.
+ */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <linux/delay.h>
+#include <linux/random.h>
+
+#include "lnd_verbs.h"
+#include "upper.h"
+
+#define FRAMES	16	/* frames of a peer and lane between two calls of lnd_run() */
+#define REPORTS	64	/* reports between two rounds of frames */
+#define CONNECTIONS	16	/* of these out of service at once */
+
+static enum hrtimer_restart lnd_verbs_timer(struct hrtimer *timer)
+{
+	lnd_host_node_wake(container_of(timer, struct lnd_host_node, timer));
+	return HRTIMER_NORESTART;
+}
+
+/* Offers a frame where it was received. Returns whether it is done with. */
+static bool lnd_verbs_offer(struct lnd_host_node *node, struct lnd_verbs_peer *peer,
+			    const struct lnd_verbs_frame *frame)
+{
+	struct lnd_arrival request = { .size = sizeof(request) };
+	enum lnd_error error;
+
+	/* Without memory for it, a request stays. Answers and credits need none (INV-11). */
+	if (frame->lane == LND_LANE_REQUEST && !lnd_upper_ready(node))
+		return false;
+	/* A connection has one peer at its other end. */
+	error = lnd_frame_in(node->ni, LND_VERBS_LINK, peer->nid, frame->head + 1, frame->len,
+			     ktime_get_ns(), &request);
+	if (error == LND_REQUEST)
+		return lnd_upper_request(node, &request);
+	return error != LND_E_WAIT && error != LND_E_BUSY;
+}
+
+/* Takes frames of a lane in. Returns whether there may be more now. */
+static bool lnd_verbs_take(struct lnd_host_node *node, struct lnd_verbs_peer *peer, u32 lane)
+{
+	struct lnd_verbs_frame *frame;
+	unsigned int taken;
+
+	for (taken = 0; taken < FRAMES; taken++) {
+		frame = lnd_verbs_arrived(peer, lane);
+		if (!frame || !lnd_verbs_offer(node, peer, frame))
+			return false;
+		lnd_verbs_release(peer, frame);
+	}
+	return true;
+}
+
+static bool lnd_verbs_receive(struct lnd_verbs_node *node)
+{
+	bool more = false;
+	u32 i;
+
+	for (i = 0; i < lnd_verbs_peers; i++) {
+		if (!node->peer[i])
+			continue;
+		more |= lnd_verbs_take(&node->host, node->peer[i], LND_LANE_CONTROL);
+		more |= lnd_verbs_take(&node->host, node->peer[i], LND_LANE_REQUEST);
+	}
+	return more;
+}
+
+static bool lnd_verbs_woken(struct lnd_host_node *node)
+{
+	return test_and_clear_bit(LND_HOST_WORK, &node->flags) || kthread_should_stop();
+}
+
+static void lnd_verbs_rest(struct lnd_host_node *node, u64 next)
+{
+	if (next != LND_NEVER)
+		hrtimer_start(&node->timer, ns_to_ktime(next), HRTIMER_MODE_ABS);
+	wait_event_idle(node->wait, lnd_verbs_woken(node));
+	hrtimer_cancel(&node->timer);
+}
+
+static int lnd_verbs_thread(void *data)
+{
+	struct lnd_host_node *node = data;
+
+	while (!kthread_should_stop()) {
+		u64 next = LND_NEVER, now;
+		bool more;
+		u32 state = 0;
+
+		more = lnd_verbs_receive(lnd_verbs_of(node));
+		now = ktime_get_ns();
+		lnd_run(node->ni, now, REPORTS, &next);
+		lnd_run_state_get(node->ni, &state);
+		if (state == LND_QUIESCENT && next == LND_NEVER) {
+			lnd_upper_quiescent(node);
+			complete_all(&node->quiescent);
+		}
+		next = min(next, lnd_upper_run(node, now));
+		if (!more && next > now)
+			lnd_verbs_rest(node, next);
+		else
+			cond_resched();
+	}
+	return 0;
+}
+
+/**
+ * lnd_host_node_alloc() - Allocates a node that is not alive yet.
+ * @fabric: its fabric.
+ * @number: its number.
+ *
+ * Context: thread.
+ * Return: the node or NULL.
+ */
+struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 number)
+{
+	struct lnd_verbs_node *verbs = lnd_host_alloc(sizeof(*verbs), LND_HOST_MAY_WAIT,
+						      LND_HOST_AT_NODE);
+	struct lnd_host_node *node;
+	u32 i;
+
+	if (!verbs)
+		return NULL;
+	node = &verbs->host;
+	node->fabric = fabric;
+	node->number = number;
+	spin_lock_init(&node->lock);
+	init_rwsem(&node->incarnation);
+	init_waitqueue_head(&node->wait);
+	init_completion(&node->quiescent);
+	hrtimer_init(&node->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	node->timer.function = lnd_verbs_timer;
+	for (i = 0; i < LND_HOST_LINKS; i++) {
+		node->link[i].node = node;
+		node->link[i].number = i;
+		init_waitqueue_head(&node->link[i].wait);
+	}
+	if (lnd_upper_alloc(node)) {
+		lnd_host_free(verbs, sizeof(*verbs));
+		return NULL;
+	}
+	return node;
+}
+
+/* Context: thread. */
+void lnd_host_node_free(struct lnd_host_node *node)
+{
+	lnd_upper_free(node);
+	lnd_host_free(lnd_verbs_of(node), sizeof(struct lnd_verbs_node));
+}
+
+static int lnd_verbs_config(struct lnd_verbs_node *node, struct lnd_config *config)
+{
+	enum lnd_error error = lnd_config_init(config, LND_ABI_VERSION, lnd_host_slots,
+					       node->host.fabric->nodes, 1);
+
+	if (error)
+		return lnd_error_errno(error);
+	config->nid = lnd_soft_nid(node->host.number);
+	config->incarnation = node->incarnation;
+	/*
+	 * Not LND_RELIABLE: frames that were under way when a connection failed are lost, or are
+	 * not known to have arrived.
+	 */
+	config->flags |= LND_CANCEL_FIRST;
+	config->connections = CONNECTIONS;
+	config->drain_bound = lnd_host_drain_ms * (u64)NSEC_PER_MSEC;
+	config->hello_timeout = lnd_verbs_connect_ms * (u64)NSEC_PER_MSEC;
+	config->lists = lnd_host_slots;
+	config->immediate_max = LND_HOST_INLINE;
+	return lnd_upper_config(&node->host, config);
+}
+
+static int lnd_verbs_descs(struct lnd_verbs_node *node)
+{
+	size_t pieces = array_size(lnd_host_slots, LND_VERBS_PAGES);
+	u32 i;
+
+	node->desc = lnd_host_alloc(array_size(lnd_host_slots, sizeof(*node->desc)),
+				    LND_HOST_MAY_WAIT, LND_HOST_AT_ENGINE);
+	node->sg = lnd_host_alloc(array_size(pieces, sizeof(*node->sg)), LND_HOST_MAY_WAIT,
+				  LND_HOST_AT_ENGINE);
+	if (!node->desc || !node->sg)
+		return -ENOMEM;
+	for (i = 0; i < lnd_host_slots; i++) {
+		node->desc[i].sg = &node->sg[i * LND_VERBS_PAGES];
+		sg_init_table(node->desc[i].sg, LND_VERBS_PAGES);
+	}
+	return 0;
+}
+
+static int lnd_verbs_peers_init(struct lnd_verbs_node *node)
+{
+	int rc = 0;
+	u32 i;
+
+	node->workers = alloc_workqueue("lnd_verbs/%u", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
+					node->host.number);
+	if (!node->workers)
+		return -ENOMEM;
+	for (i = 0; i < lnd_verbs_peers && !rc; i++) {
+		if (i != node->host.number)
+			rc = lnd_verbs_peer_init(node, i);
+	}
+	return rc;
+}
+
+static int lnd_verbs_create(struct lnd_verbs_node *verbs)
+{
+	struct lnd_host_node *node = &verbs->host;
+	struct lnd_config config;
+	enum lnd_error error;
+	int rc = lnd_verbs_config(verbs, &config);
+
+	if (rc)
+		return rc;
+	verbs->frame_bytes = lnd_frame_size(&config);
+	rc = lnd_verbs_handles_init(verbs) ?: lnd_verbs_descs(verbs) ?:
+	     lnd_verbs_peers_init(verbs);
+	if (rc)
+		return rc;
+	node->ni_bytes = lnd_ni_size(&config);
+	node->ni_memory = lnd_host_alloc(node->ni_bytes, LND_HOST_MAY_WAIT, LND_HOST_AT_NI_MEMORY);
+	if (!node->ni_memory)
+		return -ENOMEM;
+	error = lnd_ni_create(node->ni_memory, node->ni_bytes, &config, &lnd_verbs_ops, node,
+			      &node->ni);
+	if (error)
+		pr_err("node %u: %s: %s\n", node->number, lnd_error_name(error),
+		       lnd_config_fault(&config, &lnd_verbs_ops) ?: "");
+	return lnd_error_errno(error);
+}
+
+/* Requests are taken when there is a thread that takes their frames. */
+static int lnd_verbs_run(struct lnd_verbs_node *verbs)
+{
+	struct lnd_host_node *node = &verbs->host;
+	struct task_struct *thread;
+
+	thread = lnd_host_thread(lnd_verbs_thread, node, "lnd_node", node->number, 0,
+				 LND_HOST_AT_NODE_THREAD);
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	node->thread = thread;
+	wake_up_process(thread);
+	return lnd_verbs_listen(verbs);
+}
+
+/* No thread, no connection, no request of a peer's, no timer afterwards. */
+static void lnd_verbs_halt(struct lnd_verbs_node *verbs)
+{
+	struct lnd_host_node *node = &verbs->host;
+	u32 i;
+
+	WRITE_ONCE(verbs->ending, true);
+	if (verbs->listener)
+		rdma_destroy_id(verbs->listener);
+	verbs->listener = NULL;
+	if (node->thread)
+		lnd_host_thread_stop(node->thread);
+	node->thread = NULL;
+	lnd_upper_halt(node);
+	for (i = 0; i < lnd_verbs_peers; i++) {
+		if (verbs->peer[i])
+			lnd_verbs_peer_close(verbs->peer[i]);
+	}
+	if (verbs->workers)
+		destroy_workqueue(verbs->workers);
+	verbs->workers = NULL;
+	for (i = 0; i < lnd_verbs_peers; i++) {
+		if (verbs->peer[i])
+			lnd_verbs_peer_free(verbs->peer[i]);
+		verbs->peer[i] = NULL;
+	}
+}
+
+/* Releases everything of a halted node. */
+static void lnd_verbs_clear(struct lnd_verbs_node *verbs)
+{
+	struct lnd_host_node *node = &verbs->host;
+
+	node->alive = false;
+	lnd_upper_drop(node);
+	if (node->window.node)
+		lnd_verbs_handles_exit(verbs);
+	node->window.node = NULL;
+	lnd_host_free(node->ni_memory, node->ni_bytes);
+	lnd_host_free(verbs->sg, array_size(array_size(lnd_host_slots, LND_VERBS_PAGES),
+					    sizeof(*verbs->sg)));
+	lnd_host_free(verbs->desc, array_size(lnd_host_slots, sizeof(*verbs->desc)));
+	node->ni_memory = NULL;
+	node->ni = NULL;
+	verbs->sg = NULL;
+	verbs->desc = NULL;
+}
+
+/**
+ * lnd_host_node_start() - Creates the NI, starts the thread, and takes requests.
+ * @node: a node that is not alive.
+ *
+ * Context: thread, with fabric->control.
+ * Return: 0 or a negative errno.
+ */
+int lnd_host_node_start(struct lnd_host_node *node)
+{
+	struct lnd_verbs_node *verbs = lnd_verbs_of(node);
+	int rc;
+
+	if (node->alive)
+		return -EBUSY;
+	reinit_completion(&node->quiescent);
+	node->flags = 0;
+	down_write(&node->incarnation);
+	verbs->ending = false;
+	verbs->link_stopped = false;
+	verbs->incarnation = get_random_u64() | 1;
+	rc = lnd_verbs_create(verbs) ?: lnd_verbs_run(verbs);
+	if (rc) {
+		lnd_verbs_halt(verbs);
+		lnd_verbs_clear(verbs);
+	}
+	node->alive = !rc;
+	up_write(&node->incarnation);
+	return rc;
+}
+
+/**
+ * lnd_host_node_kill() - Ends the node without a goodbye.
+ * @node: the node.
+ *
+ * Context: thread, with fabric->control.
+ * Return: 0 or -ESHUTDOWN if it is not alive.
+ */
+int lnd_host_node_kill(struct lnd_host_node *node)
+{
+	if (!node->alive)
+		return -ESHUTDOWN;
+	down_write(&node->incarnation);
+	lnd_verbs_halt(lnd_verbs_of(node));
+	lnd_verbs_clear(lnd_verbs_of(node));
+	up_write(&node->incarnation);
+	return 0;
+}
+
+static bool lnd_verbs_sending(struct lnd_verbs_peer *peer)
+{
+	bool sending = false;
+	u32 lane;
+
+	spin_lock_bh(&peer->lock);
+	for (lane = 0; lane < LND_VERBS_LANES && peer->open; lane++)
+		sending |= peer->sending[lane];
+	spin_unlock_bh(&peer->lock);
+	return sending;
+}
+
+/* Goodbyes that were handed over arrive: a queue pair that is closed flushes what it has left. */
+static void lnd_verbs_flush(struct lnd_verbs_node *node)
+{
+	unsigned int tries = 200;
+	u32 i;
+
+	for (i = 0; i < lnd_verbs_peers; i++) {
+		while (node->peer[i] && lnd_verbs_sending(node->peer[i]) && tries) {
+			usleep_range(5000, 10000);
+			tries--;
+		}
+	}
+}
+
+/**
+ * lnd_host_node_stop() - Leaves in good order.
+ * @node: the node; may be not alive.
+ *
+ * Transfers are cancelled and end within the drain bounds: a connection can always be stopped.
+ *
+ * Context: thread, with fabric->control.
+ */
+void lnd_host_node_stop(struct lnd_host_node *node)
+{
+	u64 now = ktime_get_ns();
+
+	if (!node->alive)
+		return;
+	lnd_shutdown(node->ni, now, now);
+	while (!wait_for_completion_timeout(&node->quiescent, 2 * HZ)) {
+		struct lnd_blocker blocker = { .size = sizeof(blocker) };
+		u32 cursor = 0;
+
+		if (!lnd_blocker_next(node->ni, &cursor, &blocker))
+			pr_info("node %u: waiting for a thing of kind %u\n", node->number,
+				blocker.kind);
+	}
+	down_write(&node->incarnation);
+	lnd_verbs_flush(lnd_verbs_of(node));
+	lnd_verbs_halt(lnd_verbs_of(node));
+	WARN_ON(lnd_ni_destroy(node->ni) != LND_OK);
+	lnd_upper_left(node);
+	lnd_verbs_clear(lnd_verbs_of(node));
+	up_write(&node->incarnation);
+}
+
+/**
+ * lnd_host_node_link() - Fails all connections of the link, as a cable that is pulled and put back.
+ * @node: the node.
+ * @link: the link.
+ * @up: nothing is done for it: connections are made when frames wait.
+ *
+ * Context: thread, with fabric->control.
+ * Return: 0 or a negative errno.
+ */
+int lnd_host_node_link(struct lnd_host_node *node, u32 link, bool up)
+{
+	struct lnd_verbs_node *verbs = lnd_verbs_of(node);
+	u32 i;
+
+	if (!node->alive)
+		return -ESHUTDOWN;
+	for (i = 0; i < lnd_verbs_peers && !up; i++) {
+		if (!verbs->peer[i])
+			continue;
+		spin_lock_bh(&verbs->peer[i]->lock);
+		if (verbs->peer[i]->open)
+			lnd_verbs_fail(verbs->peer[i]);
+		spin_unlock_bh(&verbs->peer[i]->lock);
+	}
+	return 0;
+}
+
+/* There is no bus here. Context: thread. */
+int lnd_host_node_bus(struct lnd_host_node *node, u32 link, bool gone)
+{
+	return -EOPNOTSUPP;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * An LND over kernel verbs (ib_core, rdma_cm): InfiniBand, RoCE, soft-RoCE. Of ../kernel it has the
+ * upper layer, and what of host/ knows no hardware; this folder is in the place of the rest:
+ *
+ *   load.c      loading, unloading, parameters
+ *   life.c      a node's start, leaving and death, and its thread
+ *   table.c     the platform's operations
+ *   peer.c      one connection: its resources, and the worker that opens and closes it
+ *   cm.c        what rdma_cm reports, and who is at the other end
+ *   channel.c   frames: SEND into receives that are there for them
+ *   rdma.c      descriptors: registrations, READs, invalidations
+ *   handles.c   pages of bio vectors as fragments; memory that was given back is watched
+ *   state.c     the file "verbs"
+ *
+ * There is no state machine of the protocol here. A connection knows whether its queue pair is
+ * being made, works, or is proven stopped; what follows from that is the library's.
+ *
+ * Locks, outer before inner: the node's (the library's, softirqs stay out), the connection's.
+ */
+#ifndef LND_VERBS_H
+#define LND_VERBS_H
+
+#include <linux/in.h>
+#include <linux/scatterlist.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include "lnd_host.h"
+
+#define LND_VERBS_LINK		0	/* the only link */
+#define LND_VERBS_PAGES		257	/* pages of the longest descriptor: 1 MiB at any offset */
+#define LND_VERBS_HANDLES	1024	/* payloads that are mapped at once */
+#define LND_VERBS_WINDOW	16	/* frames of a lane under way to one peer */
+#define LND_VERBS_NOTES		4	/* frames that carry credits alone */
+#define LND_VERBS_READS		4	/* READs under way on a connection */
+#define LND_VERBS_CHUNK		0x10000u	/* bytes of a READ */
+#define LND_VERBS_SGES		17	/* pieces of a READ: CHUNK at any offset */
+#define LND_VERBS_REGIONS	64	/* staged descriptors of a connection */
+
+/* Lanes on the wire: those of enum lnd_lane, and one of the channel's own. */
+#define LND_VERBS_NOTE		2
+#define LND_VERBS_LANES		3
+
+struct lnd_verbs_peer;
+
+/* Before each frame on the wire; little-endian. */
+struct lnd_verbs_head {
+	__le16 granted[LND_VERBS_LANES];	/* receives since the connection is up */
+	u8 lane;
+	u8 reserved;
+};
+
+/* The key of a staged descriptor on the wire; little-endian. */
+struct lnd_verbs_key {
+	__le64 address;
+	__le32 rkey;
+	__le32 length;
+	__le32 cookie;	/* of the connection on which it is valid */
+	__le32 reserved;
+};
+
+/* What each side says of itself in the private data of REQ and REP; big-endian. */
+struct lnd_verbs_hello {
+	__be32 magic;
+	__be32 version;
+	__be64 from;
+	__be64 to;
+	__be64 incarnation;
+	__be32 cookie;
+	__be16 granted[LND_VERBS_LANES];	/* receives that are there from the start */
+	__be16 longest;	/* longest frame that fits into them */
+};
+
+/* A frame's buffer. */
+struct lnd_verbs_frame {
+	struct list_head list;
+	struct ib_cqe cqe;
+	struct lnd_verbs_peer *peer;
+	struct lnd_verbs_head *head;	/* the buffer */
+	u64 dma;
+	u32 len;
+	u32 lane;
+	bool tracked;
+	struct lnd_message message;
+};
+
+/* A memory region for one staged descriptor at a time. */
+struct lnd_verbs_region {
+	struct list_head list;
+	struct ib_mr *mr;
+	struct ib_cqe cqe;
+};
+
+/* A READ under way. */
+struct lnd_verbs_read {
+	struct list_head list;
+	struct ib_cqe cqe;
+	struct lnd_verbs_peer *peer;
+	struct lnd_verbs_desc *desc;
+	u32 len;
+};
+
+enum lnd_verbs_motion {
+	LND_VERBS_FREE,
+	LND_VERBS_STAGED,
+	LND_VERBS_UNSTAGING,	/* its key is being invalidated */
+	LND_VERBS_QUEUED,	/* a pull that has READs to post */
+	LND_VERBS_PULLING,	/* a pull whose READs are all posted */
+	LND_VERBS_STRANDED	/* posted to a connection that had failed: nothing was begun */
+};
+
+/* A descriptor, by the index of its tag. Protected by its connection's lock. */
+struct lnd_verbs_desc {
+	struct list_head list;
+	struct ib_cqe cqe;	/* of its invalidation */
+	struct lnd_verbs_peer *peer;
+	struct lnd_tag tag;
+	enum lnd_verbs_motion motion;
+	bool given_up;	/* a pull that posts no more */
+	bool mapped;
+	u32 length;
+	/* A pull: where the next READ begins, and what has arrived. */
+	u32 issued;
+	u32 moved;
+	u32 reads;
+	u32 entry;
+	u32 in_entry;
+	struct lnd_verbs_key key;	/* the peer's, of a pull; else ours */
+	struct lnd_verbs_region *region;
+	enum dma_data_direction direction;
+	int pieces;
+	int dma_pieces;
+	struct scatterlist *sg;
+};
+
+/*
+ * CLOSED is proven stopped: the queue pair is drained and destroyed, and no key of its protection
+ * domain is valid.
+ */
+enum lnd_verbs_state {
+	LND_VERBS_IDLE,
+	LND_VERBS_RESOLVING,
+	LND_VERBS_ROUTING,
+	LND_VERBS_CONNECTING,
+	LND_VERBS_ACCEPTING,
+	LND_VERBS_UP,
+	LND_VERBS_CLOSED
+};
+
+/* A peer on the link, and its connection. */
+struct lnd_verbs_peer {
+	struct lnd_verbs_node *node;
+	u64 nid;
+	struct sockaddr_in address;
+	struct delayed_work work;
+	spinlock_t lock;	/* protects all below */
+
+	enum lnd_verbs_state state;
+	u32 number;	/* the connection's, for the library */
+	bool open;	/* work may be posted */
+	bool served;	/* has been open since the last reset */
+	bool failed;	/* must be closed */
+	bool stop;	/* the library has asked for the stop */
+	bool renewed;	/* was reset while it was being closed */
+	bool wanted;	/* frames wait for it */
+	unsigned long deadline;	/* of the state, in jiffies */
+	unsigned long retry;	/* not before, in jiffies */
+	unsigned long backoff;
+	int event;	/* what rdma_cm has reported last */
+
+	struct rdma_cm_id *id;
+	struct rdma_cm_id *incoming;	/* a request of the peer's, not yet judged */
+	struct lnd_verbs_hello theirs;
+	struct lnd_verbs_hello asked;	/* what came with incoming */
+	bool met;	/* theirs is there */
+	u32 cookie;
+	u32 peer_cookie;
+
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+	struct ib_device *device;	/* for mappings; as long as there is a queue pair */
+
+	/* channel.c; cumulative counts, modulo 2^16 */
+	u16 granted[LND_VERBS_LANES];	/* frames that the peer lets us send */
+	u16 sent[LND_VERBS_LANES];
+	u16 given[LND_VERBS_LANES];	/* frames that we let the peer send */
+	u16 told[LND_VERBS_LANES];	/* of these, those that it knows of */
+	u32 sending[LND_VERBS_LANES];	/* sends without a completion */
+	u32 longest;	/* bytes of a frame that the peer takes */
+	struct lnd_verbs_frame *sends;
+	struct lnd_verbs_frame *receives;
+	struct list_head free_sends;
+	struct list_head free_receives;
+	struct list_head waiting;	/* frames behind registrations */
+	struct list_head arrived[2];	/* for the node's thread, by lane */
+
+	/* rdma.c */
+	struct lnd_verbs_region *regions;
+	struct list_head free_regions;
+	struct lnd_verbs_read read[LND_VERBS_READS];
+	struct list_head free_reads;
+	struct list_head pulls;
+	struct ib_qp *local;	/* registers and invalidates, and moves nothing */
+	bool local_up;
+	u32 registering;	/* registrations without a completion: frames wait */
+};
+
+/* For the file "verbs". */
+enum lnd_verbs_count {
+	LND_VERBS_OPENED,	/* connections */
+	LND_VERBS_ASKED,	/* attempts of ours */
+	LND_VERBS_GAVE_UP,	/* of these, without success */
+	LND_VERBS_REFUSED,	/* requests of peers that we have rejected */
+	LND_VERBS_STRANGERS,	/* of these, by nodes or versions that we do not know */
+	LND_VERBS_YIELDED,	/* attempts of ours, given up for the peer's */
+	LND_VERBS_CLOSINGS,
+	LND_VERBS_SENDS,
+	LND_VERBS_RECEIVES,
+	LND_VERBS_NOTES_SENT,
+	LND_VERBS_NOT_READY,	/* SENDs that found no receive: never */
+	LND_VERBS_READ_COUNT,
+	LND_VERBS_REGISTERED,
+	LND_VERBS_INVALIDATED,
+	LND_VERBS_NO_REGION,
+	LND_VERBS_OTHER_COOKIE,	/* pulls by a key of a former connection */
+	LND_VERBS_FLUSHED,
+	LND_VERBS_ERRORS,	/* other completions than these that are no success */
+	LND_VERBS_WATCHED,	/* payloads that were poisoned after their report */
+	LND_VERBS_TOUCHED,	/* of these, changed afterwards: never */
+	LND_VERBS_COUNTS
+};
+
+struct lnd_verbs_node {
+	struct lnd_host_node host;
+	u64 incarnation;
+	u32 frame_bytes;	/* longest frame */
+	bool ending;	/* no connection is begun any more */
+	bool link_stopped;	/* none, until the link's reset */
+	struct rdma_cm_id *listener;
+	struct workqueue_struct *workers;
+	struct lnd_verbs_peer *peer[LND_HOST_NODES];
+	struct lnd_verbs_desc *desc;	/* lnd_host_slots */
+	struct scatterlist *sg;
+	const struct lnd_host_payload **handles;
+	struct delayed_work watcher;
+	spinlock_t watch_lock;	/* protects watched */
+	struct list_head watched;
+	atomic_long_t count[LND_VERBS_COUNTS];
+};
+
+static inline struct lnd_verbs_node *lnd_verbs_of(struct lnd_host_node *node)
+{
+	return container_of(node, struct lnd_verbs_node, host);
+}
+
+static inline void lnd_verbs_count(struct lnd_verbs_node *node, enum lnd_verbs_count what)
+{
+	atomic_long_inc(&node->count[what]);
+}
+
+/* load.c */
+extern unsigned int lnd_verbs_connect_ms;
+extern unsigned int lnd_verbs_watch_ms;
+extern unsigned int lnd_verbs_timeout;
+extern unsigned int lnd_verbs_retries;
+extern unsigned short lnd_verbs_port;
+extern unsigned int lnd_verbs_peers;
+extern struct sockaddr_in lnd_verbs_address[LND_HOST_NODES];
+
+/* Seeded defects, for tests. */
+#ifdef LND_HOST_SEEDS
+bool lnd_verbs_defect(const char *name);
+#else
+static inline bool lnd_verbs_defect(const char *name)
+{
+	return false;
+}
+#endif
+
+/* table.c */
+extern const struct lnd_ops lnd_verbs_ops;
+struct lnd_verbs_peer *lnd_verbs_find(struct lnd_verbs_node *node, u64 nid);
+
+/* peer.c */
+int lnd_verbs_peer_init(struct lnd_verbs_node *node, u32 number);
+void lnd_verbs_peer_close(struct lnd_verbs_peer *peer);
+void lnd_verbs_peer_free(struct lnd_verbs_peer *peer);
+void lnd_verbs_kick(struct lnd_verbs_peer *peer);
+void lnd_verbs_fail(struct lnd_verbs_peer *peer);
+void lnd_verbs_break(struct lnd_verbs_peer *peer, struct ib_wc *wc);
+void lnd_verbs_want(struct lnd_verbs_peer *peer);
+void lnd_verbs_stop(struct lnd_verbs_peer *peer);
+void lnd_verbs_reset(struct lnd_verbs_peer *peer);
+int lnd_verbs_post(struct lnd_verbs_peer *peer, struct ib_send_wr *wr);
+
+/* cm.c */
+int lnd_verbs_listen(struct lnd_verbs_node *node);
+int lnd_verbs_event(struct rdma_cm_id *id, struct rdma_cm_event *event);
+void lnd_verbs_say(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *hello);
+bool lnd_verbs_meet(struct lnd_verbs_peer *peer, const struct lnd_verbs_hello *hello);
+
+/* channel.c */
+int lnd_verbs_channel_init(struct lnd_verbs_peer *peer);
+void lnd_verbs_channel_exit(struct lnd_verbs_peer *peer);
+int lnd_verbs_channel_open(struct lnd_verbs_peer *peer);
+void lnd_verbs_channel_go(struct lnd_verbs_peer *peer);
+void lnd_verbs_channel_close(struct lnd_verbs_peer *peer);
+void lnd_verbs_channel_up(struct lnd_verbs_peer *peer);
+bool lnd_verbs_ready(struct lnd_verbs_peer *peer, u32 lane);
+u32 lnd_verbs_send(struct lnd_verbs_peer *peer, const struct lnd_frame *frame);
+struct lnd_verbs_frame *lnd_verbs_arrived(struct lnd_verbs_peer *peer, u32 lane);
+void lnd_verbs_release(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame);
+
+/* rdma.c */
+int lnd_verbs_rdma_init(struct lnd_verbs_peer *peer);
+void lnd_verbs_rdma_exit(struct lnd_verbs_peer *peer);
+int lnd_verbs_rdma_open(struct lnd_verbs_peer *peer);
+int lnd_verbs_local_up(struct lnd_verbs_peer *peer);
+void lnd_verbs_rdma_close(struct lnd_verbs_peer *peer);
+void lnd_verbs_unmap_all(struct lnd_verbs_peer *peer);
+u32 lnd_verbs_engine_post(void *ctx, const struct lnd_bd *bd);
+u32 lnd_verbs_engine_key(void *ctx, u32 link, struct lnd_tag tag, void *key);
+void lnd_verbs_engine_doorbell(void *ctx, u32 link);
+void lnd_verbs_engine_invalidate(void *ctx, u32 link, struct lnd_tag tag);
+u32 lnd_verbs_engine_reclaim(void *ctx, u32 link, struct lnd_tag tag);
+
+/* handles.c */
+const struct lnd_host_payload *lnd_verbs_payload(struct lnd_verbs_node *node, u64 addr, u32 len);
+u32 lnd_verbs_copy(struct lnd_verbs_node *node, u64 addr, void *bytes, u32 len, bool into);
+int lnd_verbs_pieces(struct lnd_verbs_node *node, const struct lnd_frag *frags, u32 nfrags,
+		     u32 length, struct scatterlist *sg, unsigned int room);
+int lnd_verbs_handles_init(struct lnd_verbs_node *node);
+void lnd_verbs_handles_exit(struct lnd_verbs_node *node);
+
+/* state.c */
+void lnd_verbs_state_add(struct lnd_host_fabric *fabric);
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* Loading, unloading, and this transport's parameters. */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <linux/inet.h>
+#include <linux/module.h>
+
+#include "lnd_verbs.h"
+#include "upper.h"
+
+static unsigned int number;
+module_param(number, uint, 0444);
+MODULE_PARM_DESC(number, "this machine's place in peers, from 0");
+
+static char *peers[LND_HOST_NODES];
+unsigned int lnd_verbs_peers;
+module_param_array(peers, charp, &lnd_verbs_peers, 0444);
+MODULE_PARM_DESC(peers, "the IPv4 addresses of all nodes, the same list on each of them");
+
+unsigned short lnd_verbs_port = 987;
+module_param_named(port, lnd_verbs_port, ushort, 0444);
+MODULE_PARM_DESC(port, "rdma_cm's port");
+
+unsigned int lnd_verbs_connect_ms = 2000;
+module_param_named(connect_ms, lnd_verbs_connect_ms, uint, 0444);
+MODULE_PARM_DESC(connect_ms, "ms within which a connection must be made");
+
+unsigned int lnd_verbs_timeout = 14;
+module_param_named(timeout, lnd_verbs_timeout, uint, 0444);
+MODULE_PARM_DESC(timeout, "acknowledge timeout, 4.096 us * 2^timeout: 8 to 21");
+
+unsigned int lnd_verbs_retries = 6;
+module_param_named(retries, lnd_verbs_retries, uint, 0444);
+MODULE_PARM_DESC(retries, "how often an unacknowledged packet is sent again: 0 to 6");
+
+unsigned int lnd_verbs_watch_ms;
+module_param_named(watch_ms, lnd_verbs_watch_ms, uint, 0444);
+MODULE_PARM_DESC(watch_ms, "ms for which memory is watched after its report; 0: not at all");
+
+#ifdef LND_HOST_SEEDS
+static char *defect = "";
+module_param(defect, charp, 0644);
+MODULE_PARM_DESC(defect, "a seeded defect: early, undrained, uncredited");
+
+bool lnd_verbs_defect(const char *name)
+{
+	return sysfs_streq(READ_ONCE(defect), name);
+}
+#endif
+
+struct sockaddr_in lnd_verbs_address[LND_HOST_NODES];
+
+static struct lnd_host_fabric *lnd_verbs_fabric;
+
+static int __init lnd_verbs_check(void)
+{
+	unsigned int i;
+
+	if (lnd_verbs_peers < 2 || number >= lnd_verbs_peers || !lnd_verbs_connect_ms ||
+	    lnd_verbs_timeout < 8 || lnd_verbs_timeout > 21 || lnd_verbs_retries > 6)
+		return -EINVAL;
+	for (i = 0; i < lnd_verbs_peers; i++) {
+		struct sockaddr_in *address = &lnd_verbs_address[i];
+
+		address->sin_family = AF_INET;
+		address->sin_port = htons(lnd_verbs_port);
+		if (!in4_pton(peers[i], -1, (u8 *)&address->sin_addr, -1, NULL))
+			return -EINVAL;
+	}
+	return lnd_host_params_check();
+}
+
+static void lnd_verbs_detach(void)
+{
+	struct lnd_host_fabric *fabric = lnd_verbs_fabric;
+
+	if (fabric->node[fabric->first])
+		lnd_host_node_free(fabric->node[fabric->first]);
+	lnd_host_free(fabric, sizeof(*fabric));
+}
+
+static int __init lnd_verbs_attach(void)
+{
+	struct lnd_host_fabric *fabric = lnd_host_alloc(sizeof(*fabric), LND_HOST_MAY_WAIT,
+							LND_HOST_AT_FABRIC);
+	int rc = -ENOMEM;
+
+	if (!fabric)
+		return -ENOMEM;
+	lnd_verbs_fabric = fabric;
+	strscpy(fabric->name, "verbs", sizeof(fabric->name));
+	mutex_init(&fabric->control);
+	fabric->nodes = lnd_verbs_peers;
+	fabric->links = 1;
+	fabric->first = number;
+	fabric->ours = 1;
+	fabric->node[number] = lnd_host_node_alloc(fabric, number);
+	if (fabric->node[number])
+		rc = lnd_upper_add(fabric);
+	if (rc)
+		lnd_verbs_detach();
+	else
+		lnd_verbs_state_add(fabric);
+	return rc;
+}
+
+static int __init lnd_verbs_init(void)
+{
+	int rc = lnd_verbs_check();
+
+	if (rc)
+		return rc;
+	if (lnd_abi_version() != LND_ABI_VERSION) {
+		pr_err("library has ABI version %u, header %u\n", lnd_abi_version(),
+		       LND_ABI_VERSION);
+		return -EINVAL;
+	}
+	lnd_host_debugfs_init();
+	rc = lnd_upper_init();
+	if (!rc) {
+		rc = lnd_verbs_attach();
+		if (!rc)
+			return 0;
+		lnd_upper_exit();
+	}
+	lnd_host_debugfs_exit();
+	lnd_host_balance("not loaded");
+	return rc;
+}
+
+static void __exit lnd_verbs_exit(void)
+{
+	lnd_upper_remove(lnd_verbs_fabric);
+	lnd_verbs_detach();
+	lnd_upper_exit();
+	lnd_host_debugfs_exit();
+	lnd_host_balance("unloaded");
+}
+
+module_init(lnd_verbs_init);
+module_exit(lnd_verbs_exit);

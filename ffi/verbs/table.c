@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* The platform's operations. The context of each is in lnd.h at struct lnd_ops. */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <linux/sched.h>
+
+#include "lnd_verbs.h"
+#include "upper.h"
+
+/**
+ * lnd_verbs_find() - The peer of a NID.
+ * @node: the node.
+ * @nid: the NID.
+ *
+ * Context: any.
+ * Return: the peer, or NULL.
+ */
+struct lnd_verbs_peer *lnd_verbs_find(struct lnd_verbs_node *node, u64 nid)
+{
+	u32 number = lnd_soft_node_of(nid);
+
+	return number < lnd_verbs_peers ? node->peer[number] : NULL;
+}
+
+static void lnd_verbs_lock(void *ctx)
+	__acquires(&((struct lnd_host_node *)ctx)->lock)
+{
+	struct lnd_host_node *node = ctx;
+
+	spin_lock_bh(&node->lock);
+}
+
+static void lnd_verbs_unlock(void *ctx)
+	__releases(&((struct lnd_host_node *)ctx)->lock)
+{
+	struct lnd_host_node *node = ctx;
+
+	spin_unlock_bh(&node->lock);
+}
+
+static u32 lnd_verbs_self_id(void *ctx)
+{
+	return in_task() ? current->pid : 0x40000000 | smp_processor_id();
+}
+
+static u32 lnd_verbs_context(void *ctx)
+{
+	/* The lock keeps softirqs out, so a softirq may take it, as a thread may. */
+	return in_hardirq() ? LND_CONTEXT_INTERRUPT : LND_CONTEXT_THREAD;
+}
+
+/* All connections of the link. */
+static void lnd_verbs_engine_stop(void *ctx, u32 link)
+{
+	struct lnd_verbs_node *node = lnd_verbs_of(ctx);
+	u32 i;
+
+	WRITE_ONCE(node->link_stopped, true);
+	for (i = 0; i < lnd_verbs_peers; i++) {
+		if (!node->peer[i])
+			continue;
+		spin_lock_bh(&node->peer[i]->lock);
+		lnd_verbs_stop(node->peer[i]);
+		spin_unlock_bh(&node->peer[i]->lock);
+	}
+}
+
+static u32 lnd_verbs_engine_quiesced(void *ctx, u32 link)
+{
+	struct lnd_verbs_node *node = lnd_verbs_of(ctx);
+	u32 i;
+
+	if (!node->link_stopped)
+		return 0;
+	for (i = 0; i < lnd_verbs_peers; i++) {
+		if (node->peer[i] && READ_ONCE(node->peer[i]->state) != LND_VERBS_CLOSED)
+			return 0;
+	}
+	return 1;
+}
+
+/* The connections were renewed by lnd_verbs_connection_reset() before. */
+static void lnd_verbs_engine_reset(void *ctx, u32 link)
+{
+	WRITE_ONCE(lnd_verbs_of(ctx)->link_stopped, false);
+}
+
+static u32 lnd_verbs_connection(void *ctx, u32 link, u64 nid)
+{
+	struct lnd_verbs_peer *peer = lnd_verbs_find(lnd_verbs_of(ctx), nid);
+
+	return peer ? READ_ONCE(peer->number) : 1;
+}
+
+static void lnd_verbs_connection_stop(void *ctx, u32 link, u64 nid, u32 number)
+{
+	struct lnd_verbs_peer *peer = lnd_verbs_find(lnd_verbs_of(ctx), nid);
+
+	if (!peer)
+		return;
+	spin_lock_bh(&peer->lock);
+	if (peer->number == number)
+		lnd_verbs_stop(peer);
+	spin_unlock_bh(&peer->lock);
+}
+
+static u32 lnd_verbs_connection_quiesced(void *ctx, u32 link, u64 nid, u32 number)
+{
+	struct lnd_verbs_peer *peer = lnd_verbs_find(lnd_verbs_of(ctx), nid);
+	u32 quiesced = 1;
+
+	if (!peer || lnd_verbs_defect("undrained"))
+		return 1;
+	spin_lock_bh(&peer->lock);
+	if (peer->number == number)
+		quiesced = peer->state == LND_VERBS_CLOSED;
+	spin_unlock_bh(&peer->lock);
+	return quiesced;
+}
+
+static void lnd_verbs_renew(struct lnd_verbs_peer *peer, u32 number)
+{
+	bool over;
+
+	if (!peer)
+		return;
+	spin_lock_bh(&peer->lock);
+	over = peer->stop || peer->failed || peer->state == LND_VERBS_CLOSED;
+	if (number ? peer->number == number : over)
+		lnd_verbs_reset(peer);
+	spin_unlock_bh(&peer->lock);
+}
+
+static void lnd_verbs_connection_reset(void *ctx, u32 link, u64 nid, u32 number)
+{
+	struct lnd_verbs_node *node = lnd_verbs_of(ctx);
+	u32 i;
+
+	if (number) {
+		lnd_verbs_renew(lnd_verbs_find(node, nid), number);
+		return;
+	}
+	for (i = 0; i < lnd_verbs_peers; i++)
+		lnd_verbs_renew(node->peer[i], 0);
+}
+
+static u32 lnd_verbs_reaches(void *ctx, u64 nid)
+{
+	return lnd_verbs_find(lnd_verbs_of(ctx), nid) ? 1 : 0;
+}
+
+static u32 lnd_verbs_ready_for(void *ctx, u32 link, u64 nid, u32 lane)
+{
+	struct lnd_verbs_peer *peer = lnd_verbs_find(lnd_verbs_of(ctx), nid);
+
+	return peer && lnd_verbs_ready(peer, lane);
+}
+
+static u32 lnd_verbs_send_to(void *ctx, const struct lnd_frame *frame)
+{
+	struct lnd_verbs_peer *peer = lnd_verbs_find(lnd_verbs_of(ctx), frame->nid);
+
+	return peer ? lnd_verbs_send(peer, frame) : LND_SEND_FAILED;
+}
+
+/* Each frame of a connection has been reported before it was proven stopped. */
+static void lnd_verbs_quiesce(void *ctx, u32 link)
+{
+}
+
+static u32 lnd_verbs_mem_read(void *ctx, u64 addr, void *to, u32 len)
+{
+	return lnd_verbs_copy(lnd_verbs_of(ctx), addr, to, len, false);
+}
+
+static u32 lnd_verbs_mem_write(void *ctx, u64 addr, const void *from, u32 len)
+{
+	return lnd_verbs_copy(lnd_verbs_of(ctx), addr, (void *)from, len, true);
+}
+
+static u32 lnd_verbs_mem_valid(void *ctx, u64 addr, u32 len)
+{
+	return lnd_verbs_payload(lnd_verbs_of(ctx), addr, len) ? 1 : 0;
+}
+
+static void lnd_verbs_finalize(void *ctx, const struct lnd_report *report)
+{
+	struct lnd_host_node *node = ctx;
+
+	atomic_inc(&node->health[report->health % ARRAY_SIZE(node->health)]);
+	lnd_upper_report(node, report);
+}
+
+static void lnd_verbs_happened(void *ctx, const struct lnd_event *event)
+{
+	struct lnd_host_node *node = ctx;
+
+	if (event->kind == LND_EVENT_PEER)
+		pr_info("node %u: peer %llu is now %u\n", node->number, event->nid, event->state);
+	else if (event->kind == LND_EVENT_LINK)
+		pr_info("node %u: link %u is now %u\n", node->number, event->link, event->state);
+	else
+		pr_info("node %u: connection with %llu is now %u\n", node->number, event->nid,
+			event->state);
+	lnd_upper_event(node, event);
+}
+
+static void lnd_verbs_wake(void *ctx)
+{
+	struct lnd_host_node *node = ctx;
+
+	lnd_host_node_wake(node);
+}
+
+static void lnd_verbs_bug(void *ctx, const char *what)
+{
+	struct lnd_host_node *node = ctx;
+
+	atomic_inc(&node->bugs);
+	pr_err_ratelimited("node %u: %s\n", node->number, what);
+}
+
+const struct lnd_ops lnd_verbs_ops = {
+	.size = sizeof(lnd_verbs_ops),
+	.lock = lnd_verbs_lock,
+	.unlock = lnd_verbs_unlock,
+	.self_id = lnd_verbs_self_id,
+	.context = lnd_verbs_context,
+	.engine_post = lnd_verbs_engine_post,
+	.engine_key = lnd_verbs_engine_key,
+	.engine_doorbell = lnd_verbs_engine_doorbell,
+	.engine_invalidate = lnd_verbs_engine_invalidate,
+	.engine_stop = lnd_verbs_engine_stop,
+	.engine_quiesced = lnd_verbs_engine_quiesced,
+	.engine_reclaim = lnd_verbs_engine_reclaim,
+	.engine_reset = lnd_verbs_engine_reset,
+	.connection = lnd_verbs_connection,
+	.connection_stop = lnd_verbs_connection_stop,
+	.connection_quiesced = lnd_verbs_connection_quiesced,
+	.connection_reset = lnd_verbs_connection_reset,
+	.reaches = lnd_verbs_reaches,
+	.ready = lnd_verbs_ready_for,
+	.send = lnd_verbs_send_to,
+	.quiesce = lnd_verbs_quiesce,
+	.mem_read = lnd_verbs_mem_read,
+	.mem_write = lnd_verbs_mem_write,
+	.mem_valid = lnd_verbs_mem_valid,
+	.finalize = lnd_verbs_finalize,
+	.event = lnd_verbs_happened,
+	.wake = lnd_verbs_wake,
+	.bug = lnd_verbs_bug,
+};

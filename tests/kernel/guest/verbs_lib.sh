@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# Sourced by the tests of lnd_verbs, after lib.sh: soft-RoCE, the module, and what must hold.
+# shellcheck shell=sh disable=SC2154 # set by lib.sh
+
+root=/sys/kernel/debug/lnd_verbs
+fabric=$root/verbs
+# This machine's place among the nodes; its address ends in one more.
+me=$(word me 0)
+other=$((1 - me))
+
+# soft_roce: the kernel's own modules, the network, and an RDMA device over it. Frames of 4,096 bytes
+# and what RoCE adds to them go in one packet.
+soft_roce() {
+    while read -r module; do
+        insmod "./modules/$module.ko" || die "insmod $module"
+    done <./modules/order
+    ip addr add "10.0.0.$((me + 1))/24" dev eth0
+    ip link set eth0 mtu 4200 up
+    ./rdma link add rxe0 type rxe netdev eth0 || die "no soft-RoCE"
+    dmesg -c >/dev/null
+}
+
+# load_verbs PARAMETER=VALUE…
+load_verbs() {
+    # The one that is said last holds.
+    insmod ./lnd_verbs.ko number="$me" peers=10.0.0.1,10.0.0.2 watch_ms=300 \
+        connect_ms=$((1000 * patience)) deadline_ms=$((5000 * patience)) \
+        drain_ms=$((500 * patience)) "$@" || die "insmod $*"
+    [ -e $fabric/client ] || die "no fabric after insmod $*"
+}
+
+unload_verbs() {
+    rmmod lnd_verbs || die rmmod
+    [ ! -e $root ] || die "the module has left files"
+    balanced unloaded
+}
+
+# verbs NAME: a number of the transport's.
+verbs() {
+    value $fabric/verbs "$1" || die "the transport counts no $1"
+}
+
+# connected: the connection with the other machine takes frames.
+connected() {
+    grep -q "^peer$((other + 1)) up " $fabric/verbs
+}
+
+# answered: one message has arrived.
+answered() {
+    ok=$(of ok)
+    client start put count=1 max=64 to=$other
+    until_so 10 idle && [ "$(of ok)" -gt "$ok" ]
+}
+
+# meet: waits for the other machine, which may start later. What is refused until then is no fault.
+meet() {
+    until_so 30 answered || die "the other machine does not come"
+    before="$(of error) $(of refused) $(of requested_error)"
+}
+
+# sound_now: nothing arrived wrong; nothing was touched after its report; no SEND has found that there
+# is no receive; no rule was broken.
+sound_now() {
+    [ "$(of corrupt)" = 0 ] || die "corrupt payload"
+    for name in touched not_ready no_region; do
+        [ "$(verbs $name)" = 0 ] || die "$name: $(verbs $name)"
+    done
+    for name in bugs misuses link0_violations; do
+        [ "$(value $fabric/node"$me"/stats $name)" = 0 ] || die "$name"
+    done
+}
+
+# sound_verbs: as that, and every message that was accepted has ended once.
+sound_verbs() {
+    [ "$(of submitted)" = $(($(of ok) + $(of error) + $(of crashed))) ] ||
+        die "not every message ended once"
+    sound_now
+}
+
+# clean_verbs COUNT: as sound_verbs; everything ended well, on one connection.
+clean_verbs() {
+    sound_verbs
+    [ "$(of error) $(of refused) $(of requested_error)" = "$before" ] ||
+        die "not everything ended well: $(grep errno $fabric/client)"
+    [ "$(of verified)" -ge "$1" ] || die "only $(of verified) payloads verified"
+    [ "$(verbs errors)" = 0 ] || die "errors: $(verbs errors)"
+    [ "$(verbs opened)" = 1 ] || die "$(verbs opened) connections"
+}
+
+# watched: what was poisoned until now has been looked at.
+watched() {
+    usleep 500000
+}
