@@ -6,7 +6,8 @@
 //! demo/       two nodes, threads, real time, failures: the demonstration
 //! process/    separate processes over one fabric file
 //! output.rs   what the program prints
-//! main.rs     the program `lnd`: its commands, those of the simulator (`simulate.rs`) included
+//! yaml.rs     values as YAML, as lnetctl prints them
+//! commands/   the program `lnd`: `mod.rs` is the list of its commands, each has a file beside it
 //! ```
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -14,3 +15,4 @@ pub mod demo;
 pub mod files;
 pub mod output;
 pub mod process;
+pub mod yaml;

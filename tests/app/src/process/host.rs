@@ -19,7 +19,8 @@ use lnd_sim::runtime::{
 
 use super::{Broken, Setup, LINKS};
 
-fn config() -> Config {
+/// The configuration of a process's node.
+pub fn config() -> Config {
     let mut config = Config::new(256, 64, LINKS as u8);
     config.lists = 64;
     // A process that hangs in the midst of a copy holds up what is moved with it, and nothing else.

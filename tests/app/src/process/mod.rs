@@ -20,6 +20,7 @@ use lnd_sim::fabric::{nid_of, node_of, Fabric, Mapping, Shape};
 
 pub use bench::bench;
 pub use client::{get, ping, put};
+pub use host::config;
 pub use server::serve;
 
 use crate::files::{ServerConfig, PAGE};

@@ -137,6 +137,6 @@ impl Node {
             self.ram.write(fragment.address, now);
             bytes = later;
         }
-        assert_eq!(bytes, [], "the sink is as long as what is put into it");
+        assert!(bytes.is_empty(), "the sink is as long as what is put into it");
     }
 }

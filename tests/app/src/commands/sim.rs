@@ -2,11 +2,12 @@
 //! `lnd sim`: its options, and what it prints.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use lnd_app::{complain, say};
 use lnd_sim::simulator::{FaultPlan, Shrunk};
 use lnd_sim::{rails, world};
+
+use super::{Done, Failed};
 
 #[derive(Debug, clap::Args)]
 pub struct SimArgs {
@@ -140,27 +141,23 @@ fn show(line: std::fmt::Arguments<'_>) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Runs what the options say. `usage` tells what is wrong with them, before anything runs.
-pub fn simulate(args: &SimArgs, usage: impl Fn(String) -> ExitCode) -> ExitCode {
-    let faults = match args.read_plan() {
-        Ok(faults) => faults,
-        Err(error) => {
-            complain!("{error}");
-            return ExitCode::from(2);
+impl SimArgs {
+    /// Runs what the options say.
+    pub fn run(&self) -> Done {
+        let faults = self.read_plan().map_err(Failed::Plan)?;
+        if let Some(objection) = self.objection(&faults) {
+            return Err(Failed::usage(&["sim"], objection));
         }
-    };
-    if let Some(objection) = args.objection(&faults) {
-        return usage(objection);
-    }
-    match &faults {
-        Faults::Rails(plan) => simulate_rails(args, Some(plan)),
-        Faults::Drawn if args.rails => simulate_rails(args, None),
-        Faults::Drawn | Faults::World(_) => simulate_worlds(args, &faults),
+        match &faults {
+            Faults::Rails(plan) => simulate_rails(self, Some(plan)),
+            Faults::Drawn if self.rails => simulate_rails(self, None),
+            Faults::Drawn | Faults::World(_) => simulate_worlds(self, &faults),
+        }
     }
 }
 
 /// Multi-rail worlds: of a plan, or of the seeds' own.
-fn simulate_rails(args: &SimArgs, plan: Option<&rails::Plan>) -> ExitCode {
+fn simulate_rails(args: &SimArgs, plan: Option<&rails::Plan>) -> Done {
     let mut all = rails::Counts::default();
     for seed in args.seeds() {
         match rails::run(plan.unwrap_or(&rails::swarm(seed)), seed) {
@@ -175,18 +172,18 @@ fn simulate_rails(args: &SimArgs, plan: Option<&rails::Plan>) -> ExitCode {
                         write_shrunk(file, &it);
                     }
                 }
-                return ExitCode::FAILURE;
+                return Err(Failed::Said);
             }
         }
     }
     if let Some(count) = args.seeds {
         say!("{count} multi-rail seeds from {} on: no rule was broken; {all}", args.seed);
     }
-    ExitCode::SUCCESS
+    Ok(())
 }
 
 /// Worlds of the seeds or of a plan.
-fn simulate_worlds(args: &SimArgs, faults: &Faults) -> ExitCode {
+fn simulate_worlds(args: &SimArgs, faults: &Faults) -> Done {
     for seed in args.seeds() {
         let options = args.options(seed, faults);
         match world::run(&options) {
@@ -199,14 +196,14 @@ fn simulate_worlds(args: &SimArgs, faults: &Faults) -> ExitCode {
                         write_shrunk(file, &it);
                     }
                 }
-                return ExitCode::FAILURE;
+                return Err(Failed::Said);
             }
         }
     }
     if let Some(count) = args.seeds {
         say!("{count} seeds from {} on: no rule was broken", args.seed);
     }
-    ExitCode::SUCCESS
+    Ok(())
 }
 
 /// Writes the smallest plan with which a run still fails to a file.

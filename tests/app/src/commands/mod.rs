@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Every command of `lnd`: the one list of them, and how each ends.
+//!
+//! A command is a variant of [`Command`], a line of [`Command::run`], and a file beside this one
+//! with its options. Help, completion and manual pages are made from the list.
+
+mod decode;
+mod demo;
+mod fabric;
+mod fsm;
+mod info;
+mod nodes;
+mod sim;
+mod tool;
+
+use std::fmt::Display;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+use lnd_app::process::{check_window, Broken};
+use lnd_app::{complain, say};
+use serde_json::Value;
+
+/// The inside of a Lustre Network Driver at work: real files as PUT and GET between nodes, through
+/// peer and link failures. Without a command: the demonstration.
+#[derive(Debug, Parser)]
+#[command(name = "lnd", version, args_conflicts_with_subcommands = true, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(flatten)]
+    demo: demo::DemoArgs,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done, and all of the output is written
+  1  not done: the reason is on standard error; of `sim` and `replay`: a rule was broken
+  2  a usage error: nothing was done
+
+Where a command has --json, standard output is one JSON document and nothing else.";
+
+/// The list of the commands.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Be a node that serves a directory, until SIGINT or SIGTERM.
+    Node(nodes::NodeArgs),
+    /// Send a file to a node.
+    Put(nodes::PutArgs),
+    /// Fetch a file from a node.
+    Get(nodes::GetArgs),
+    /// Ask a node whether it is alive.
+    Ping(nodes::PingArgs),
+    /// Measure `put` and `get` beside `cp`, in one run and on one file system.
+    Bench(nodes::BenchArgs),
+    /// Make, show or change a fabric file.
+    #[command(subcommand)]
+    Fabric(fabric::FabricCommand),
+    /// Nodes in virtual time under an adversary: the same seed gives the same run.
+    Sim(Box<sim::SimArgs>),
+    /// Show the library: version, wire format, limits, configuration, counters.
+    Info(info::InfoArgs),
+    /// Show a state machine of the library as a table or as a drawing.
+    Fsm(fsm::FsmArgs),
+    /// Take a frame of the wire format apart, and say what is wrong with it.
+    Decode(decode::DecodeArgs),
+    /// Write the completions of a shell to standard output.
+    Completion(tool::CompletionArgs),
+    /// Write the manual pages.
+    Man(tool::ManArgs),
+}
+
+impl Command {
+    fn run(self, started: Instant) -> Done {
+        match self {
+            Self::Node(args) => args.run(started),
+            Self::Put(args) => args.run(started),
+            Self::Get(args) => args.run(started),
+            Self::Ping(args) => args.run(started),
+            Self::Bench(args) => args.run(),
+            Self::Fabric(command) => command.run(),
+            Self::Sim(args) => args.run(),
+            Self::Info(args) => args.run(),
+            Self::Fsm(args) => args.run(),
+            Self::Decode(args) => args.run(),
+            Self::Completion(args) => args.run(),
+            Self::Man(args) => args.run(),
+        }
+    }
+}
+
+/// How a command ends.
+type Done = Result<(), Failed>;
+
+/// Why a command was not done.
+enum Failed {
+    /// What the parser cannot find wrong itself: the command, and what is wrong with its options.
+    Usage(&'static [&'static str], String),
+    /// A file that says what to do says what cannot be done.
+    Plan(String),
+    /// It is still to be said.
+    Broken(Broken),
+    /// It has been said.
+    Said,
+}
+
+impl<E: Into<Broken>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self::Broken(error.into())
+    }
+}
+
+impl Failed {
+    fn usage(command: &'static [&'static str], what: impl Display) -> Self {
+        Self::Usage(command, what.to_string())
+    }
+
+    /// A payload window of so many MiB is no server's.
+    fn window(command: &'static [&'static str], mib: u64) -> Self {
+        let why = check_window(mib << 20).err();
+        Self::usage(command, why.map_or(String::new(), |why| why.to_string()))
+    }
+}
+
+/// Prints a value: as JSON, or as YAML for people.
+fn print(value: &Value, json: bool) {
+    if json {
+        say!("{value:#}");
+    } else {
+        say!("{}", lnd_app::yaml::text(value).trim_end());
+    }
+}
+
+/// The command line, as help, completion and manual pages want it.
+fn grammar() -> clap::Command {
+    Cli::command()
+}
+
+/// Does what the command line says.
+pub fn main(started: Instant) -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and the version are answers, all else is a usage error.
+            let code = u8::try_from(error.exit_code()).unwrap_or(2);
+            return match error.print() {
+                Ok(()) => ExitCode::from(code),
+                Err(_) => ExitCode::FAILURE,
+            };
+        }
+    };
+    let done = match cli.command {
+        None => cli.demo.run(),
+        Some(command) => command.run(started),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failed::Said) => ExitCode::FAILURE,
+        Err(Failed::Broken(error)) => {
+            complain!("{error}");
+            ExitCode::FAILURE
+        }
+        Err(Failed::Plan(why)) => {
+            complain!("{why}");
+            ExitCode::from(2)
+        }
+        Err(Failed::Usage(command, what)) => usage(command, what),
+    }
+}
+
+/// Says what is wrong with the options of a command, as for all that the parser finds itself.
+fn usage(command: &[&str], what: String) -> ExitCode {
+    let mut it = grammar();
+    it.build();
+    for name in command {
+        it = it.find_subcommand(name).cloned().unwrap_or(it);
+    }
+    // There is no place to report that this failed.
+    let _ = it.error(ErrorKind::ValueValidation, what).print();
+    ExitCode::from(2)
+}
