@@ -211,8 +211,12 @@ fn a_failure_says_how_to_see_it_again() {
     assert_eq!((failure.step, failure.at), (again.step, again.at));
     let text = failure.to_string();
     assert!(text.starts_with(&format!("FAILED seed {} step {}", failure.seed, failure.step)));
-    assert!(text.contains("Step {"), "the last transitions: {text}");
-    let command = format!("again: lnd sim --seed {} --nodes 3 --links 2 --seconds 1", failure.seed);
+    assert!(text.contains(" -> "), "the last transitions: {text}");
+    let promised = "promised  INV-2: No finalize or release while hardware may touch the buffer.";
+    assert!(text.contains(promised), "{text}");
+    assert!(text.contains("happened  the memory oracle objects"), "{text}");
+    let options = "--nodes 3 --links 2 --seconds 1 --faults PLAN.toml --defect late-write";
+    let command = format!("again: lnd sim --seed {} {options}", failure.seed);
     assert!(text.contains(&command), "{text}");
 }
 

@@ -10,6 +10,7 @@ mod fabric;
 mod fsm;
 mod info;
 mod nodes;
+mod replay;
 mod sim;
 mod tool;
 
@@ -60,6 +61,8 @@ enum Command {
     Fabric(fabric::FabricCommand),
     /// Nodes in virtual time under an adversary: the same seed gives the same run.
     Sim(Box<sim::SimArgs>),
+    /// Play a trace of the simulator again, and compare; or show it.
+    Replay(replay::ReplayArgs),
     /// Show the library: version, wire format, limits, configuration, counters.
     Info(info::InfoArgs),
     /// Show a state machine of the library as a table or as a drawing.
@@ -82,6 +85,7 @@ impl Command {
             Self::Bench(args) => args.run(),
             Self::Fabric(command) => command.run(),
             Self::Sim(args) => args.run(),
+            Self::Replay(args) => args.run(),
             Self::Info(args) => args.run(),
             Self::Fsm(args) => args.run(),
             Self::Decode(args) => args.run(),

@@ -11,6 +11,7 @@ mod loans;
 mod registers;
 mod stats;
 mod trace;
+mod words;
 
 pub use arena::Arena;
 pub use delivery::{DeliveryOracle, Tracking, Undelivered};
@@ -18,4 +19,5 @@ pub use glue::{Node, NodePorts, Parts};
 pub use kept::Keeping;
 pub use registers::Registers;
 pub use stats::{Outcomes, Stats};
-pub use trace::{History, Traced};
+pub use trace::{tag_of, History, Traced};
+pub use words::{blocker_words, few, kind, status_words, tag_words, upper_words, words};

@@ -24,7 +24,7 @@ use super::send::{Message, Tracked};
 use super::world::NiSpec;
 use crate::fabric::{Lease, Oracle as MemoryOracle};
 use crate::lnet::Lnet;
-use crate::node::Stats;
+use crate::node::{blocker_words, few, upper_words, Stats};
 use crate::simulator::device::Port;
 use crate::simulator::layer::{Running, Turns};
 use crate::simulator::mailbox::Pending;
@@ -217,17 +217,17 @@ impl<'m> Running<'m> for HostIncarnation<'m> {
         let mut text: Vec<String> = Vec::new();
         for rail in &self.rails {
             if let Some(blocker) = rail.driver.blocker(0) {
-                text.push(format!("interface {}: {blocker:?}", rail.number));
+                text.push(format!("interface {}: {}", rail.number, blocker_words(&blocker)));
             }
             let state = rail.driver.link_state(the_link());
             if state != Some(LinkState::Up) {
                 text.push(format!("interface {}: link {state:?}", rail.number));
             }
         }
-        text.extend(self.lnet.blockers().iter().map(|blocker| format!("{blocker:?}")));
+        text.extend(self.lnet.blockers().iter().map(upper_words));
         text.extend(self.messages.values().take(3).map(|m| format!("{:?}", m.attempts)));
         text.extend(self.work.values().take(3).map(|work| format!("{work:?}")));
-        (None, text.join("; "))
+        (None, few(text))
     }
 
     fn reads(&self, at: usize) -> (bool, bool) {

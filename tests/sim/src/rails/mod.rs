@@ -63,7 +63,8 @@ pub fn run(plan: &Plan, seed: u64) -> Result<Report, Failure> {
 /// As for [`run`].
 pub fn run_with(plan: &Plan, seed: u64, defect: Option<Defect>) -> Result<Report, Failure> {
     let file = plan.name.as_ref().map_or(String::new(), |name| format!(" --faults {name}"));
-    let command = format!("lnd sim --rails --seed {seed}{file}");
+    let seeded = defect.map_or(String::new(), |defect| format!(" --defect {}", defect.name()));
+    let command = format!("lnd sim --rails --seed {seed}{file}{seeded}");
     let played = with(plan, seed, defect, |world| {
         let played = world.play(seed);
         played.map_err(|broken| world.failure(seed, command.clone(), &broken, Vec::new()))

@@ -25,6 +25,35 @@ pub enum Defect {
     EarlyEnd,
 }
 
+impl Defect {
+    /// Every defect, by its name and with what it does.
+    pub const ALL: [(Self, &'static str, &'static str); 5] = [
+        (
+            Self::NoNumbers,
+            "no-numbers",
+            "receivers do not look at numbers: a second copy is delivered",
+        ),
+        (Self::NoHistory, "no-history", "a failed message is sent again whatever its history is"),
+        (Self::NoDeadline, "no-deadline", "the time is never up, nor the number of tries"),
+        (Self::LostEnd, "lost-end", "the end of a message is now and then not reported"),
+        (
+            Self::EarlyEnd,
+            "early-end",
+            "a message is now and then reported as ended while it is sent again",
+        ),
+    ];
+
+    /// The defect of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, its, _)| *its == name).map(|(defect, ..)| *defect)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(it, ..)| *it == self).map_or("", |(_, name, _)| name)
+    }
+}
+
 /// Least time between two tries by one path: half of the shortest pause of a message that found no
 /// room.
 const PAUSE: Span = Span::from_micros(500);

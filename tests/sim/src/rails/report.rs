@@ -65,6 +65,32 @@ impl Report {
         all
     }
 
+    /// Everything that was counted, by group and name; what did not occur is zero.
+    pub fn events(&self) -> Vec<(&'static str, String, u64)> {
+        let c = self.counts();
+        let health = [
+            ("messages", c.messages),
+            ("resends", c.resends),
+            ("resends that ended OK", c.resent_ok),
+            ("resends that failed", c.resent_failed),
+            ("messages that failed", c.failed),
+            ("failures past the deadline", c.late),
+            ("recovery pings", c.pings.0),
+            ("recovery pings answered", c.pings.1),
+            ("answers that did not come", c.response_timeouts),
+            ("second copies", c.second_copies),
+            ("probes: alive", c.probes[0]),
+            ("probes: dead", c.probes[1]),
+            ("probes: unknown", c.probes[2]),
+            ("peers found down", c.found_down),
+        ];
+        let mut all: Vec<_> =
+            health.into_iter().map(|(name, count)| ("health", name.to_owned(), count)).collect();
+        let faults = self.faults.iter();
+        all.extend(faults.map(|(what, count)| ("fault", (*what).to_owned(), *count)));
+        all
+    }
+
     /// One line.
     pub fn line(&self) -> String {
         let c = self.counts();

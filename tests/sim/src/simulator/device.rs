@@ -146,7 +146,10 @@ impl<'m, F: WatchedBus<'m>> Device<'m, F> {
     /// The first access that the memory oracle objected to, as a broken rule.
     pub fn objection(&mut self) -> Option<String> {
         let it = self.engine.fabric_mut().first_violation()?;
-        Some(format!("INV-2: the memory oracle objects: {it:?}"))
+        let (node, address, access) = (it.node, it.address, format!("{:?}", it.access));
+        let access = access.to_lowercase();
+        let what = format!("{access} at {address:#x} of node {node}, where nothing is lent for it");
+        Some(format!("INV-2: the memory oracle objects: {what}"))
     }
 }
 

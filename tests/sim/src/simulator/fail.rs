@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! A broken rule, and what is printed about it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use lnd_core::id::Tag;
 use lnd_core::time::Instant;
+
+/// Every requirement by its id: what was promised.
+const REQUIREMENTS: &str = include_str!("../../../../docs/spec/requirements.txt");
 
 /// A broken rule, where it was found.
 #[derive(Clone, Debug)]
@@ -47,14 +51,37 @@ pub struct Failure {
     pub what: String,
     /// The last transitions of the objects involved.
     pub last: Vec<String>,
+    /// What the adversary had done by then, and how often.
+    pub faults: BTreeMap<&'static str, u64>,
     /// What to type to see it again.
     pub command: String,
 }
 
 impl Failure {
     /// Nothing has run: what was asked for cannot be.
-    pub const fn refused(seed: u64, what: String, command: String) -> Self {
-        Self { seed, step: 0, at: Instant::ORIGIN, what, last: Vec::new(), command }
+    pub fn refused(seed: u64, what: String, command: String) -> Self {
+        let (last, faults) = (Vec::new(), BTreeMap::new());
+        Self { seed, step: 0, at: Instant::ORIGIN, what, last, faults, command }
+    }
+
+    /// The requirement that was not kept, by its id and in words, if the rule names one.
+    pub fn promise(&self) -> Option<(&'static str, &'static str)> {
+        REQUIREMENTS.lines().find_map(|line| {
+            let (id, rest) = line.split_once(char::is_whitespace)?;
+            let (_, promise) = rest.trim_start().split_once(char::is_whitespace)?;
+            let is_named = id != "#" && id == self.rule();
+            is_named.then(|| (id, promise.trim_start()))
+        })
+    }
+
+    /// What has happened, without the id of the rule.
+    pub fn happened(&self) -> &str {
+        match self.promise() {
+            Some((id, _)) => {
+                self.what.strip_prefix(id).unwrap_or(&self.what).trim_start_matches([':', ' '])
+            }
+            None => &self.what,
+        }
     }
 
     /// The rule that is broken: the first words, without numbers and circumstances.
@@ -65,14 +92,33 @@ impl Failure {
     /// A plan with which the run fails so, as a file, which says at its head what it shows and how.
     pub fn as_plan(&self, file: &str, plan: &str) -> String {
         let what = self.what.replace('\n', " ");
-        format!("# {what}\n# lnd sim --seed {} --faults {file}\n{plan}", self.seed)
+        let again = self.again(file);
+        format!("# {what}\n# {again}\n{plan}")
+    }
+
+    /// What to type to see it with the plan in this file.
+    pub fn again(&self, file: &str) -> String {
+        let seeded = self.command.find(" --defect ").map_or("", |at| &self.command[at..]);
+        format!("lnd sim --seed {} --faults {file}{seeded}", self.seed)
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.step == 0 {
+            return write!(f, "NOT RUN seed {}: {}\nagain: {}", self.seed, self.what, self.command);
+        }
         let seconds = Seconds(self.at);
-        writeln!(f, "FAILED seed {} step {} at {seconds}: {}", self.seed, self.step, self.what)?;
+        writeln!(f, "FAILED seed {} step {} at {seconds}", self.seed, self.step)?;
+        if let Some((id, promise)) = self.promise() {
+            writeln!(f, "  promised  {id}: {promise}")?;
+        }
+        writeln!(f, "  happened  {}", self.happened())?;
+        if !self.faults.is_empty() {
+            let faults: Vec<String> =
+                self.faults.iter().map(|(what, count)| format!("{what} {count}")).collect();
+            writeln!(f, "  before    {}", faults.join(", "))?;
+        }
         for line in &self.last {
             writeln!(f, "  {line}")?;
         }

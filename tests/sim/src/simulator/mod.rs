@@ -17,6 +17,7 @@
 pub mod adversary;
 pub mod book;
 pub mod channel;
+mod coverage;
 pub mod device;
 pub mod event;
 pub mod fail;
@@ -38,8 +39,9 @@ pub mod waiting;
 #[allow(clippy::module_inception)]
 pub mod world;
 
+pub use coverage::{Coverage, Reached};
 pub use fail::Failure;
 pub use phases::Facts;
 pub use plan::{FaultPlan, PlanError};
 pub use shrink::Shrunk;
-pub use world::World;
+pub use world::{Recorded, World};

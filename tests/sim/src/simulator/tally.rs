@@ -45,6 +45,11 @@ impl Recorder {
         Self(Rc::new(RefCell::new(Log { history: History::new(room), finalized: Vec::new() })))
     }
 
+    /// From now on every entry is kept.
+    pub fn keep_all(&self) {
+        self.0.borrow_mut().history.keep_all();
+    }
+
     /// Transfers reported to the upper layer since the last call.
     pub fn take_finalized(&self) -> Vec<Tag> {
         std::mem::take(&mut self.0.borrow_mut().finalized)

@@ -16,6 +16,7 @@ use super::defect::Defect;
 use super::incarnation::HostIncarnation;
 use super::world::World;
 use crate::fabric::{nid_of, node_of};
+use crate::node::{blocker_words, few, upper_words};
 use crate::simulator::fail::Violation;
 
 /// What cannot happen at a node that keeps to the protocol, whatever others and hardware do to it.
@@ -53,17 +54,19 @@ pub fn blockers(incarnation: &HostIncarnation<'_>) -> String {
     let mut text: Vec<String> = Vec::new();
     let mut from = 0;
     while let Some(blocker) = incarnation.node.driver.blocker(from) {
-        text.push(format!("{blocker:?}"));
+        text.push(blocker_words(&blocker));
         from = match blocker {
             Blocker::Transfer { tag, .. } | Blocker::Unreported { tag } => tag.index + 1,
             Blocker::Link { .. } => break,
         };
     }
-    text.extend(incarnation.node.lnet.blockers().iter().map(|blocker| format!("{blocker:?}")));
+    text.extend(incarnation.node.lnet.blockers().iter().map(upper_words));
     let links = (0..incarnation.ports.len()).filter_map(LinkId::new);
-    text.extend(links.map(|l| format!("{l:?} {:?}", incarnation.node.driver.link_state(l))));
-    text.push(format!("{:?}", incarnation.node.driver.run_state()));
-    text.join("; ")
+    let states = links.filter_map(|l| Some((l, incarnation.node.driver.link_state(l)?)));
+    let run = incarnation.node.driver.run_state();
+    let states = states.map(|(l, state)| format!("link {} is {state:?}", l.index()));
+    let states = states.collect::<Vec<_>>().join("; ");
+    format!("{}; {states}; the driver is {run:?}", few(text))
 }
 
 /// Whether a node that has come to rest holds nothing.

@@ -27,6 +27,41 @@ pub enum Defect {
     AnySender,
 }
 
+impl Defect {
+    /// Every defect, by its name and with what it does.
+    pub const ALL: [(Self, &'static str, &'static str); 7] = [
+        (
+            Self::LateWrite,
+            "late-write",
+            "engines repeat a write after they have given its descriptor back",
+        ),
+        (Self::EmptyOk, "empty-ok", "engines report bytes as moved that they have not moved"),
+        (
+            Self::WrongTag,
+            "wrong-tag",
+            "the channel reports the end of one message in the name of another",
+        ),
+        (Self::LostReport, "lost-report", "the host loses a report"),
+        (Self::DoubleReport, "double-report", "the host reports one end twice"),
+        (Self::NoClock, "no-clock", "the host never looks at the clock: deadlines do not pass"),
+        (
+            Self::AnySender,
+            "any-sender",
+            "the host takes every frame to come from the node that it names",
+        ),
+    ];
+
+    /// The defect of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, its, _)| *its == name).map(|(defect, ..)| *defect)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(it, ..)| *it == self).map_or("", |(_, name, _)| name)
+    }
+}
+
 /// Steps of an engine after which a late write comes.
 const LATE: u32 = 20;
 

@@ -44,10 +44,12 @@ pub use shrink::shrink;
 pub use summary::{NodeSummary, Summary};
 pub use sweep::{sweep, Totals};
 
+use crate::node::{tag_words, words};
 use crate::rng::Rng;
 use crate::simulator::fail::{self, Violation};
 use crate::simulator::plan::{in_range, PlanError};
 use crate::simulator::world::on_ground;
+use crate::simulator::Recorded;
 use setup::Setup;
 use world::World;
 
@@ -143,16 +145,37 @@ pub fn run(options: &Options) -> Result<Summary, Failure> {
 /// # Errors
 /// [`Failure`].
 pub fn run_with(options: &Options, defect: Option<Defect>) -> Result<Summary, Failure> {
-    let refuse = |what| Failure::refused(options.seed, what, options.command());
+    run_recorded(options, defect, None)
+}
+
+/// As [`run_with`]; every event of every node goes into `record`, also of a run that fails.
+///
+/// # Errors
+/// [`Failure`].
+pub fn run_recorded(
+    options: &Options,
+    defect: Option<Defect>,
+    record: Option<&mut Vec<Recorded>>,
+) -> Result<Summary, Failure> {
+    let seeded = defect.map_or(String::new(), |defect| format!(" --defect {}", defect.name()));
+    let command = options.command() + &seeded;
+    let refuse = |what| Failure::refused(options.seed, what, command.clone());
     let mut rng = Rng::new(options.seed);
     let setup = Setup::draw(options, &mut rng).map_err(|e| refuse(e.to_string()))?;
     setup.config.check().map_err(|error| refuse(format!("configuration: {error:?}")))?;
     let played = on_ground(setup.shape(), |ground| {
         let mut world = world::begin(ground, setup, rng, defect);
-        world.play(options.seed).map_err(|broken| {
+        if record.is_some() {
+            world.record_all();
+        }
+        let played = world.play(options.seed).map_err(|broken| {
             let last = last_transitions(&world, &broken);
-            world.failure(options.seed, options.command(), &broken, last)
-        })
+            world.failure(options.seed, command.clone(), &broken, last)
+        });
+        if let Some(record) = record {
+            *record = world.recorded();
+        }
+        played
     });
     played.map_err(refuse)?
 }
@@ -165,13 +188,10 @@ fn last_transitions(world: &World<'_>, violation: &Violation) -> Vec<String> {
             continue;
         }
         for tag in [violation.tag, None] {
-            if tag.is_some() {
-                lines.push(format!("node {number}, {tag:?}:"));
-            } else {
-                lines.push(format!("node {number}, all:"));
-            }
+            let of = tag.map_or(String::new(), |tag| format!(", transfer {}", tag_words(tag)));
+            lines.push(format!("the last events of node {number}{of}:"));
             for (at, trace) in host.recorder.last(tag, PRINTED) {
-                lines.push(format!("  {} {trace:?}", fail::Seconds(at)));
+                lines.push(format!("  {} {}", fail::Seconds(at), words(&trace)));
             }
             if violation.tag.is_none() {
                 break;

@@ -64,6 +64,20 @@ impl Summary {
         all
     }
 
+    /// Everything that was counted, by group and name; what did not occur is zero.
+    pub fn events(&self) -> Vec<(&'static str, String, u64)> {
+        let counter = |it: &Counter| ("counter", it.name().to_owned(), self.counters.value(*it));
+        let mut all: Vec<_> = Counter::ALL.iter().map(counter).collect();
+        let refused = self.refused.iter();
+        all.extend(refused.map(|(error, count)| ("refused frame", error.to_string(), count)));
+        let faults = self.faults.iter();
+        all.extend(faults.map(|(what, count)| ("fault", (*what).to_owned(), *count)));
+        for ((errno, class), count) in self.stats().failures {
+            all.push(("failure", format!("{class} {errno}"), count));
+        }
+        all
+    }
+
     /// One line.
     pub fn line(&self) -> String {
         let faults: u64 = self.faults.values().sum();

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Many seeds, several at a time. What comes out does not depend on how many.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use lnd_sim::simulator::{Coverage, Failure};
+
+/// What a run has counted, and what else is kept of it.
+type Run<T> = (Vec<(&'static str, String, u64)>, T);
+
+/// Runs all seeds, or those up to the first that fails: its failure.
+pub fn run<T: Send>(
+    seeds: Range<u64>,
+    jobs: u32,
+    quiet: bool,
+    run: impl Fn(u64) -> Result<Run<T>, Failure> + Sync,
+    mut each: impl FnMut(T),
+) -> Result<Coverage, Failure> {
+    let bar = bar(seeds.end - seeds.start, quiet);
+    let (next, end) = (AtomicU64::new(seeds.start), AtomicU64::new(seeds.end));
+    let (results, ended) = mpsc::channel();
+    let (mut coverage, mut first) = (Coverage::default(), None::<Failure>);
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            let (run, next, end, results) = (&run, &next, &end, results.clone());
+            scope.spawn(move || loop {
+                // Relaxed: only the numbers themselves count.
+                let seed = next.fetch_add(1, Ordering::Relaxed);
+                if seed >= end.load(Ordering::Relaxed) {
+                    return;
+                }
+                let result = run(seed);
+                if result.is_err() {
+                    // Those before it are still run: one of them may fail too, and is the first.
+                    end.fetch_min(seed, Ordering::Relaxed);
+                }
+                if results.send(result).is_err() {
+                    return;
+                }
+            });
+        }
+        drop(results);
+        for result in ended {
+            bar.inc(1);
+            match result {
+                Ok((events, kept)) => {
+                    coverage.add(events);
+                    each(kept);
+                }
+                Err(failure) => {
+                    let is_first = first.as_ref().is_none_or(|it| failure.seed < it.seed);
+                    first = if is_first { Some(failure) } else { first.take() };
+                }
+            }
+        }
+    });
+    bar.finish_and_clear();
+    first.map_or(Ok(coverage), Err)
+}
+
+/// A bar, on terminals.
+fn bar(seeds: u64, quiet: bool) -> ProgressBar {
+    if quiet {
+        return ProgressBar::hidden();
+    }
+    let style = "{bar:40} {pos} of {len} seeds, {per_sec}, {eta} left";
+    let style = ProgressStyle::with_template(style);
+    ProgressBar::new(seeds).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
