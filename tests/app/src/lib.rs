@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! files/      a file service on the upper layer: server, client, stores
+//! control/    the control socket of a running node
 //! demo/       two nodes, threads, real time, failures: the demonstration
 //! process/    separate processes over one fabric file
 //! output.rs   what the program prints
@@ -11,6 +12,7 @@
 //! ```
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod control;
 pub mod demo;
 pub mod files;
 pub mod output;

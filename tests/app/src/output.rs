@@ -58,6 +58,11 @@ impl fmt::Write for Plain {
     }
 }
 
+/// Prints a JSON document to standard output, wherever lines go.
+pub fn document(value: &serde_json::Value) {
+    remember(writeln!(io::stdout(), "{value:#}"));
+}
+
 /// Prints a line; see [`say!`](crate::say).
 pub fn line(what: Arguments<'_>) {
     let what = plain(what);
@@ -66,6 +71,11 @@ pub fn line(what: Arguments<'_>) {
     } else {
         writeln!(io::stdout(), "{what}")
     };
+    remember(written);
+}
+
+/// The first error is told at the end.
+fn remember(written: io::Result<()>) {
     if let Err(error) = written {
         FAILED.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }

@@ -80,8 +80,10 @@ fn scalar(value: &Value) -> String {
 
 /// A text, in quotes where a reader would take it for something else. JSON's quotes are YAML's.
 fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./@ ".contains(c);
-    let is_word = word.starts_with(|c: char| c.is_ascii_alphabetic());
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./@ (),;".contains(c);
+    // A NID begins with a digit and is no number.
+    let is_nid = word.contains('@') && word.starts_with(|c: char| c.is_ascii_digit());
+    let is_word = word.starts_with(|c: char| c.is_ascii_alphabetic()) || is_nid;
     let ends_plainly = !word.ends_with(' ');
     // What YAML 1.1 takes for truth values or for nothing.
     let reserved = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
@@ -106,7 +108,7 @@ mod tests {
         });
         let expected = "\
 net:
-    -   nid: \"1@soft0\"
+    -   nid: 1@soft0
         links:
             -   link: 0
                 up: true

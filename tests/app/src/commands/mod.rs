@@ -4,6 +4,7 @@
 //! A command is a variant of [`Command`], a line of [`Command::run`], and a file beside this one
 //! with its options. Help, completion and manual pages are made from the list.
 
+mod control;
 mod decode;
 mod demo;
 mod fabric;
@@ -52,13 +53,34 @@ enum Command {
     Put(nodes::PutArgs),
     /// Fetch a file from a node.
     Get(nodes::GetArgs),
-    /// Ask a node whether it is alive.
+    /// Ask a node whether it is alive, and how long it takes.
     Ping(nodes::PingArgs),
+    /// Measure latency and bandwidth of PUT and GET between two processes.
+    ///
+    /// Both are software over shared memory: this compares builds and configurations on one
+    /// machine, and says nothing of a NIC.
+    Perf(nodes::PerfArgs),
     /// Measure `put` and `get` beside `cp`, in one run and on one file system.
     Bench(nodes::BenchArgs),
     /// Make, show or change a fabric file.
     #[command(subcommand)]
     Fabric(fabric::FabricCommand),
+    /// Show or set the interface of a running node.
+    #[command(subcommand)]
+    Net(control::NetCommand),
+    /// Show the peers of a running node, or declare one down or up.
+    #[command(subcommand)]
+    Peer(control::PeerCommand),
+    /// Show the counters of a running node.
+    #[command(subcommand)]
+    Stats(control::StatsCommand),
+    /// Show the failures of a running node by health class, and what is down.
+    #[command(subcommand)]
+    Health(control::HealthCommand),
+    /// Show everything that a running node knows, its transfers and last events too.
+    Dump(control::DumpArgs),
+    /// Have a running node take nothing new, end what is open, and leave.
+    Drain(control::DrainArgs),
     /// Nodes in virtual time under an adversary: the same seed gives the same run.
     Sim(Box<sim::SimArgs>),
     /// Play a trace of the simulator again, and compare; or show it.
@@ -82,8 +104,15 @@ impl Command {
             Self::Put(args) => args.run(started),
             Self::Get(args) => args.run(started),
             Self::Ping(args) => args.run(started),
+            Self::Perf(args) => args.run(started),
             Self::Bench(args) => args.run(),
             Self::Fabric(command) => command.run(),
+            Self::Net(command) => command.run(),
+            Self::Peer(command) => command.run(),
+            Self::Stats(command) => command.run(),
+            Self::Health(command) => command.run(),
+            Self::Dump(args) => args.run(),
+            Self::Drain(args) => args.run(),
             Self::Sim(args) => args.run(),
             Self::Replay(args) => args.run(),
             Self::Info(args) => args.run(),

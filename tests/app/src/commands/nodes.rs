@@ -4,8 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use lnd_app::process::{self, parse_nid, Make, Setup};
+use lnd_app::process::{
+    self, parse_nid, Control, Make, PerfPlan, PingPlan, Setup, PERF_BYTES, PING_BYTES,
+};
 use lnd_core::id::Nid;
+use lnd_core::time::Span;
 
 use super::{Done, Failed};
 
@@ -26,15 +29,27 @@ pub struct NodeArgs {
     /// The node to be, such as 3@soft; any free one if not given.
     #[arg(long, value_name = "NID", value_parser = parse_nid)]
     me: Option<Nid>,
+    /// Where the control socket is [default: beside the fabric, such as lnd.fabric.3.control].
+    #[arg(long, value_name = "PATH")]
+    control: Option<PathBuf>,
+    /// Have no control socket.
+    #[arg(long, conflicts_with = "control")]
+    no_control: bool,
 }
 
 impl NodeArgs {
     pub fn run(self, started: Instant) -> Done {
-        let Self { dir, fabric, nodes, window, me } = self;
+        let Self { dir, fabric, nodes, window, me, control, no_control } = self;
         if let Some(mib) = window.filter(|mib| process::check_window(mib << 20).is_err()) {
             return Err(Failed::window(&["node"], mib));
         }
-        let setup = Setup { fabric, make: Some(Make { nodes, window }), me, timeout: 0, started };
+        let control = match control {
+            Some(path) => Control::At(path),
+            None if no_control => Control::None,
+            None => Control::Beside,
+        };
+        let make = Some(Make { nodes, window });
+        let setup = Setup { fabric, make, me, timeout: 0, started, control };
         Ok(process::serve(&setup, &dir)?)
     }
 }
@@ -57,7 +72,7 @@ pub struct ClientArgs {
 impl ClientArgs {
     fn setup(self, started: Instant) -> Setup {
         let Self { fabric, me, timeout } = self;
-        Setup { fabric, make: None, me, timeout, started }
+        Setup { fabric, make: None, me, timeout, started, control: Control::None }
     }
 }
 
@@ -114,13 +129,84 @@ pub struct PingArgs {
     /// The node, such as 1@soft.
     #[arg(value_parser = parse_nid)]
     nid: Nid,
+    /// So many times.
+    #[arg(long, short = 'c', default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    count: u32,
+    /// Bytes that go there and come back.
+    #[arg(long, short = 's', value_name = "BYTES", default_value_t = 56,
+        value_parser = clap::value_parser!(u32).range(0..=i64::from(PING_BYTES)))]
+    size: u32,
+    /// Milliseconds from the begin of one to the begin of the next.
+    #[arg(long, short = 'i', value_name = "MS", default_value_t = 1000,
+        value_parser = clap::value_parser!(u64).range(0..=3_600_000))]
+    interval: u64,
+    /// Milliseconds after which one of several is lost.
+    #[arg(long, short = 'W', value_name = "MS", default_value_t = 2000,
+        value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
+    wait: u64,
     #[command(flatten)]
     client: ClientArgs,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 impl PingArgs {
     pub fn run(self, started: Instant) -> Done {
-        Ok(process::ping(&self.client.setup(started), self.nid)?)
+        let Self { nid, count, size, interval, wait, client, json } = self;
+        let plan = PingPlan {
+            count,
+            size,
+            interval: Span::from_millis(interval),
+            wait: Span::from_millis(wait),
+            json,
+        };
+        Ok(process::ping(&client.setup(started), nid, &plan)?)
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PerfArgs {
+    /// A node that runs, such as 1@soft; if not given, one is started for as long as this lasts.
+    #[arg(value_parser = parse_nid)]
+    nid: Option<Nid>,
+    /// The smallest message.
+    #[arg(long, value_name = "BYTES", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(PERF_BYTES)))]
+    from: u32,
+    /// The largest; each is four times as long as the one before.
+    #[arg(long, value_name = "BYTES", default_value_t = PERF_BYTES,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(PERF_BYTES)))]
+    to: u32,
+    /// Messages under way at a time where bandwidth is measured.
+    #[arg(long, value_name = "MESSAGES", default_value_t = 16,
+        value_parser = clap::value_parser!(u32).range(1..=64))]
+    depth: u32,
+    /// Most messages of each measurement.
+    #[arg(long, value_name = "MESSAGES", default_value_t = 10_000,
+        value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
+    iterations: u32,
+    /// Most milliseconds of each measurement.
+    #[arg(long, value_name = "MS", default_value_t = 200,
+        value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    time: u64,
+    #[command(flatten)]
+    client: ClientArgs,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl PerfArgs {
+    pub fn run(self, started: Instant) -> Done {
+        let Self { nid, from, to, depth, iterations, time, client, json } = self;
+        if from > to {
+            return Err(Failed::usage(&["perf"], "--from is more than --to"));
+        }
+        let time = Span::from_millis(time);
+        let plan = PerfPlan { from, to, depth, iterations, time, json };
+        Ok(process::perf(client.setup(started), nid, plan)?)
     }
 }
 

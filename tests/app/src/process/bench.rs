@@ -22,7 +22,7 @@ const FILES: u64 = 4;
 const MARGIN: u64 = 1 << 30;
 
 /// A directory of its own, and the server that works in it. Both are gone when it is dropped.
-struct Bench {
+pub(super) struct Bench {
     dir: PathBuf,
     server: Option<Child>,
 }
@@ -55,9 +55,7 @@ pub fn bench(place: Option<&Path>, mib: u64, runs: u32) -> Result<(), Broken> {
         let mib = needed >> 20;
         return Err(format!("{}: the files and the fabric need {mib} MiB", place.display()).into());
     }
-    let dir = place.join(format!("lnd-bench-{}", std::process::id()));
-    fs::create_dir(&dir).map_err(named)?;
-    let mut bench = Bench { dir, server: None };
+    let mut bench = Bench::within(&place)?;
     bench.write_source(mib)?;
     bench.start()?;
     crate::say!("{mib} MiB in {}: seconds, and cp's seconds to those", place.display());
@@ -78,7 +76,15 @@ pub fn bench(place: Option<&Path>, mib: u64, runs: u32) -> Result<(), Broken> {
 }
 
 impl Bench {
-    fn path(&self, name: &str) -> PathBuf {
+    /// A new directory below `place`.
+    pub fn within(place: &Path) -> Result<Self, Broken> {
+        let dir = place.join(format!("lnd-bench-{}", std::process::id()));
+        fs::create_dir(&dir).map_err(|error| format!("{}: {error}", place.display()))?;
+        Ok(Self { dir, server: None })
+    }
+
+    /// A place in it.
+    pub fn path(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
 
@@ -101,7 +107,8 @@ impl Bench {
         Ok(command)
     }
 
-    fn start(&mut self) -> Result<(), Broken> {
+    /// Starts the server.
+    pub fn start(&mut self) -> Result<(), Broken> {
         let store = self.path("store");
         let mut node = self.lnd(&["node", "--me", "1@soft"])?;
         self.server = Some(node.arg("--dir").arg(store).spawn()?);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! `lnd put`, `lnd get`, `lnd ping`: one job at a server.
+//! `lnd put`, `lnd get`, `lnd ping`: jobs at a server, one after another.
 
 use std::path::Path;
 
@@ -16,7 +16,24 @@ use super::presence::{obstacle, stranger};
 use super::{signals, Broken, Setup, GRACE};
 use crate::files::{ClientConfig, FileClient, Job, JobDone, JobError, Pages, Room, WriteBehind};
 
-type MakeJob<'j> = Box<dyn FnOnce() -> Job + 'j>;
+/// What a client does next.
+pub(super) enum Next {
+    /// This job.
+    Job(Job),
+    /// Nothing before this time.
+    At(Instant),
+    /// Nothing any more.
+    End,
+}
+
+/// Says what to do at first, behind each end of a job, and when its time has come.
+type Jobs<'j> = Box<dyn FnMut(Instant, Option<&JobDone>) -> Next + 'j>;
+
+/// One job and no more.
+fn once<'j>(make: impl FnOnce() -> Job + 'j) -> Jobs<'j> {
+    let mut make = Some(make);
+    Box::new(move |_, _| make.take().map_or(Next::End, |make| Next::Job(make())))
+}
 
 /// So often the fabric's table is asked about the server.
 const LOOK: Span = Span::from_millis(20);
@@ -24,7 +41,9 @@ const LOOK: Span = Span::from_millis(20);
 struct Asking<'j> {
     setup: &'j Setup,
     server: Nid,
-    make: Option<MakeJob<'j>>,
+    jobs: Jobs<'j>,
+    /// When the next job is to be begun.
+    pause: Option<Instant>,
     client: Option<FileClient>,
     done: Option<JobDone>,
     looked: Instant,
@@ -51,22 +70,23 @@ enum GaveUp {
 }
 
 /// What was going on, for messages about a job's end.
-struct Words<'w> {
-    what: &'w str,
+pub(super) struct Words<'w> {
+    pub what: &'w str,
     /// The file at this end.
-    local: &'w Path,
+    pub local: &'w Path,
 }
 
-fn ask(
+pub(super) fn ask(
     setup: &Setup,
     server: Nid,
     words: &Words<'_>,
-    make: MakeJob<'_>,
+    jobs: Jobs<'_>,
 ) -> Result<JobDone, Broken> {
     let mut asking = Asking {
         setup,
         server,
-        make: Some(make),
+        jobs,
+        pause: None,
         client: None,
         done: None,
         looked: Instant::ORIGIN,
@@ -79,6 +99,7 @@ fn ask(
     };
     host(setup, &mut asking)?;
     let Words { what, local } = words;
+    let in_the_way = asking.obstacle.clone();
     let obstacle = asking.obstacle.unwrap_or_else(|| format!("{server} does not answer"));
     // A job that was given up is ended as one that was stopped.
     let stopped = |done: &JobDone| done.error == Some(JobError::Stopped);
@@ -101,7 +122,10 @@ fn ask(
         Some(JobError::Source(kind)) => Err(format!("{local}: {kind}").into()),
         Some(JobError::Sink(kind)) => Err(format!("{local}: {kind}").into()),
         Some(JobError::Stopped) => Err(format!("{what}: stopped by a signal").into()),
-        Some(error) => Err(format!("{what}: {error}").into()),
+        Some(error) => {
+            let why = in_the_way.map_or(String::new(), |why| format!("; {why}"));
+            Err(format!("{what}: {error}{why}").into())
+        }
     }
 }
 
@@ -129,7 +153,7 @@ pub fn put(setup: &Setup, file: &Path, name: Option<&str>, to: Nid) -> Result<()
     signals::catch();
     let words = Words { what: &format!("put {name} at {to}"), local: file };
     let make = || Job::put(to, name, source, Instant::NEVER);
-    let done = ask(setup, to, &words, Box::new(make))?;
+    let done = ask(setup, to, &words, once(make))?;
     notified("put", name, &done);
     Ok(())
 }
@@ -147,25 +171,27 @@ pub fn get(setup: &Setup, name: &str, to: &Path, from: Nid) -> Result<(), Broken
     let sink = WriteBehind::new(Out::open(to)?);
     let words = Words { what: &format!("get {name} from {from}"), local: to };
     let make = || Job::get(from, name, sink, Instant::NEVER);
-    let done = ask(setup, from, &words, Box::new(make))?;
+    let done = ask(setup, from, &words, once(make))?;
     notified("got", name, &done);
     Ok(())
 }
 
-/// Has bytes sent back.
-///
-/// # Errors
-/// The fabric or the server.
-pub fn ping(setup: &Setup, to: Nid) -> Result<(), Broken> {
-    signals::catch();
-    let words = Words { what: &format!("ping {to}"), local: Path::new("") };
-    let make = || Job::ping(to, b"lnd".to_vec(), Instant::NEVER);
-    let done = ask(setup, to, &words, Box::new(make))?;
-    crate::say!("{to} is alive: {:.1} µs", done.duration().as_nanos() as f64 / 1e3);
-    Ok(())
-}
-
 impl Asking<'_> {
+    /// Goes on with the next job, or is done with the last.
+    fn go_on(&mut self, now: Instant, done: Option<JobDone>) {
+        self.pause = None;
+        match (self.jobs)(now, done.as_ref()) {
+            Next::Job(job) => {
+                self.patience = Patience::new(now, Span::from_secs(self.setup.timeout));
+                if let Some(client) = &mut self.client {
+                    client.add(job);
+                }
+            }
+            Next::At(time) => self.pause = Some(time),
+            Next::End => self.done = done.or(self.done.take()),
+        }
+    }
+
     /// Asks the fabric's table now and then whether the server can be reached. A server that has
     /// served us and is gone may come back until the job's time is over.
     fn look(&mut self, now: Instant, station: &Station<'_>) {
@@ -197,12 +223,10 @@ impl Actor for Asking<'_> {
         config.answers = Room { buffers: 2, bytes: 64 << 10 };
         config.longest_pause = Span::from_millis(200);
         let pages = Pages::new(0, station.fabric().window_bytes());
-        let mut client = FileClient::new(config, pages, &mut station.node.lnet)
+        let client = FileClient::new(config, pages, &mut station.node.lnet)
             .map_err(|error| format!("the fabric's windows are too small: {error:?}"))?;
-        let make = self.make.take().ok_or("begun twice")?;
-        client.add(make());
-        self.patience = Patience::new(station.now(), Span::from_secs(self.setup.timeout));
         self.client = Some(client);
+        self.go_on(station.now(), None);
         Ok(())
     }
 
@@ -227,10 +251,16 @@ impl Actor for Asking<'_> {
     ) -> bool {
         let Some(client) = &mut self.client else { return false };
         client.poll(now, &mut station.node.lnet, window);
-        self.done = self.done.take().or_else(|| client.next_done());
+        let done = client.next_done();
         let (moved, restarts) = (client.progress().0, client.stats().restarts);
         self.has_moved |= moved > 0;
-        let more = client.next_deadline().is_some_and(|due| due <= now);
+        let more = done.is_some() || client.next_deadline().is_some_and(|due| due <= now);
+        if self.pause.is_some() {
+            self.patience = Patience::new(now, Span::from_secs(self.setup.timeout));
+        }
+        if done.is_some() || self.pause.is_some_and(|time| now >= time) {
+            self.go_on(now, done);
+        }
         if self.patience.is_over(now, moved, restarts) {
             self.gave_up = Some(GaveUp::Silence);
         }

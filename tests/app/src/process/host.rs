@@ -17,7 +17,10 @@ use lnd_sim::runtime::{
     OPENING,
 };
 
-use super::{Broken, Setup, LINKS};
+use serde_json::Value;
+
+use super::{Broken, Control, Setup, LINKS};
+use crate::control::{answer, default_path, Order, Socket};
 
 /// The configuration of a process's node.
 pub fn config() -> Config {
@@ -60,6 +63,17 @@ pub trait Actor {
     ) -> bool;
     /// Whether the process is done.
     fn is_done(&self) -> bool;
+    /// What the process tells of itself, beside what its node tells.
+    fn show(&self) -> Value {
+        Value::Null
+    }
+    /// To take nothing new, let what is open end until then, and be done.
+    ///
+    /// # Errors
+    /// What the process does cannot be drained.
+    fn drain(&mut self, _until: Instant) -> Result<(), String> {
+        Err("this process cannot be drained".into())
+    }
     /// Called once, when the process is done: the place to tell others.
     fn leave(&mut self, _: Instant, _: &mut Station<'_>, _: &mut MemoryWindow<'_>) {}
     /// Whether all that was to be told has arrived. It is not waited for long.
@@ -109,6 +123,10 @@ fn host_on(
         station.open_links(OPENING);
         let begun = actor.begin(&mut station);
         *has_begun = begun.is_ok();
+        let control = match begun {
+            Ok(()) => control(setup, &station)?,
+            Err(_) => None,
+        };
         let mut window = MemoryWindow::new(&fabric, node);
         let mut watch = Watch::new();
         while begun.is_ok() && !actor.is_done() {
@@ -126,6 +144,13 @@ fn host_on(
                 }
             }
             busy |= act(station.now(), actor, &mut station, &mut window);
+            while let Some(asked) = control.as_ref().and_then(Socket::next) {
+                let found = answer(now, &mut station, actor.show(), &asked.request);
+                asked.answer(found.and_then(|(answer, order)| match order {
+                    Some(Order::Drain(grace)) => actor.drain(now.after(grace)).map(|()| answer),
+                    None => Ok(answer),
+                }));
+            }
             if !busy {
                 station.rest(next);
             }
@@ -158,6 +183,23 @@ fn host_on(
         }
         Ok(())
     })
+}
+
+/// Opens the control socket, if there is to be one. Beside a fabric where none can be, the node
+/// goes without.
+fn control(setup: &Setup, station: &Station<'_>) -> Result<Option<Socket>, Broken> {
+    match &setup.control {
+        Control::None => Ok(None),
+        Control::At(path) => Socket::open(path).map(Some),
+        Control::Beside => {
+            let path = default_path(&setup.fabric, station.node.driver.identity().nid);
+            let opened = Socket::open(&path);
+            opened.map(Some).or_else(|error| {
+                crate::complain!("no control socket: {error}");
+                Ok(None)
+            })
+        }
+    }
 }
 
 /// Passes events on and lets the actor act; what it begins goes out at once. Returns whether there

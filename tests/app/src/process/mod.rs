@@ -8,6 +8,8 @@ pub mod fabric;
 mod host;
 mod input;
 mod patience;
+mod perf;
+mod ping;
 mod presence;
 mod server;
 pub mod signals;
@@ -19,8 +21,10 @@ use lnd_core::id::Nid;
 use lnd_sim::fabric::{nid_of, node_of, Fabric, Mapping, Shape};
 
 pub use bench::bench;
-pub use client::{get, ping, put};
+pub use client::{get, put};
 pub use host::config;
+pub use perf::{perf, PerfPlan, PERF_BYTES};
+pub use ping::{ping, PingPlan, PING_BYTES};
 pub use server::serve;
 
 use crate::files::{ServerConfig, PAGE};
@@ -49,6 +53,20 @@ pub struct Setup {
     pub timeout: u64,
     /// When the program was started.
     pub started: Instant,
+    /// Where the node's control socket is.
+    pub control: Control,
+}
+
+/// Where a node's control socket is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Control {
+    /// There is none.
+    #[default]
+    None,
+    /// Beside the fabric.
+    Beside,
+    /// There.
+    At(PathBuf),
 }
 
 /// Numbers of a fabric that has to be made, or what a fabric that is there has to have.

@@ -10,12 +10,19 @@ use lnd_sim::fabric::MemoryWindow;
 use lnd_sim::lnet::Event;
 use lnd_sim::runtime::{random_word, Station};
 
+use serde_json::{json, Value};
+
 use super::host::{host, Actor};
+use super::perf::PerfTarget;
 use super::{signals, Broken, Setup};
 use crate::files::{DirStore, FileServer, Pages, ServerConfig};
 
 struct Serving {
     dir: PathBuf,
+    /// Until when what is open may end; nothing new is taken.
+    draining: Option<Instant>,
+    drained: bool,
+    perf: PerfTarget,
     server: Option<FileServer<DirStore>>,
 }
 
@@ -25,7 +32,13 @@ struct Serving {
 /// The directory or the fabric cannot be used, or the end was not a clean one.
 pub fn serve(setup: &Setup, dir: &Path) -> Result<(), Broken> {
     signals::catch();
-    let mut serving = Serving { dir: dir.to_owned(), server: None };
+    let mut serving = Serving {
+        dir: dir.to_owned(),
+        draining: None,
+        drained: false,
+        perf: PerfTarget::default(),
+        server: None,
+    };
     host(setup, &mut serving)?;
     crate::say!("left in good order");
     Ok(())
@@ -44,7 +57,8 @@ impl Actor for Serving {
             .map_err(|error| format!("{}: {error}", self.dir.display()))?;
         // Without the thread files are stored, more slowly.
         let _ = store.read_back_aside();
-        let server = FileServer::new(config, Pages::new(0, window), store, &mut station.node.lnet)
+        let files = self.perf.begin(window, &mut station.node.lnet);
+        let server = FileServer::new(config, Pages::new(0, files), store, &mut station.node.lnet)
             .map_err(|error| format!("the fabric's windows are too small: {error:?}"))?;
         self.server = Some(server);
         crate::say!("{} is up, incarnation {:016x}", me.nid, me.incarnation.raw());
@@ -59,8 +73,10 @@ impl Actor for Serving {
         event: Event,
     ) {
         if let Some(server) = &mut self.server {
-            // What is not about a file is a drop notice, which the layer counts.
-            let _ = server.on_event(now, &mut station.node.lnet, window, event);
+            // What is about neither is a drop notice, which the layer counts.
+            if let Some(event) = server.on_event(now, &mut station.node.lnet, window, event) {
+                self.perf.on_event(&mut station.node.lnet, event);
+            }
         }
     }
 
@@ -85,22 +101,51 @@ impl Actor for Serving {
         let Some(server) = &mut self.server else { return false };
         let busy = server.next_deadline().is_some_and(|due| due <= now);
         server.poll(now, &mut station.node.lnet, window);
+        self.perf.poll(&mut station.node.lnet);
         while let Some(trouble) = server.next_trouble() {
             let path = self.dir.join(&trouble.name);
             let (error, client) = (trouble.error, trouble.client);
             crate::complain!("{}: {error} (asked by {client})", path.display());
         }
+        if let Some(until) = self.draining {
+            self.drained = now >= until || server.open_files() == (0, 0);
+        }
         busy
     }
 
     fn is_done(&self) -> bool {
-        signals::stopped()
+        self.drained || signals::stopped()
+    }
+
+    fn show(&self) -> Value {
+        let Some(server) = &self.server else { return Value::Null };
+        let (stats, (writes, reads)) = (server.stats(), server.open_files());
+        json!({
+            "calls": stats.calls, "bad_calls": stats.bad_calls, "refused": stats.refused,
+            "busy": stats.busy, "answers": stats.answers,
+            "files_stored": stats.commits, "mismatches": stats.mismatches,
+            "chunks_in": stats.chunks, "bytes_in": stats.chunk_bytes,
+            "chunks_out": stats.gets, "bytes_out": stats.get_bytes,
+            "gets_failed": stats.gets_failed,
+            "open_writes": writes, "open_reads": reads,
+            "draining": self.draining.is_some(),
+        })
+    }
+
+    fn drain(&mut self, until: Instant) -> Result<(), String> {
+        crate::say!("draining: takes nothing new");
+        self.draining = Some(until);
+        if let Some(server) = &mut self.server {
+            server.drain();
+        }
+        Ok(())
     }
 
     fn end(&mut self, _now: Instant, station: &mut Station<'_>) {
         let Some(server) = &mut self.server else { return };
         let stats = *server.stats();
         server.stop(&mut station.node.lnet);
+        self.perf.stop();
         crate::say!(
             "{} files stored, {} chunks in, {} chunks out",
             stats.commits,

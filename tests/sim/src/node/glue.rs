@@ -143,6 +143,16 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         &self.receiver
     }
 
+    /// The time that a message has, over all its waits.
+    pub const fn timeout(&self) -> Span {
+        self.timeout
+    }
+
+    /// Gives messages that are sent from now on another time.
+    pub fn set_timeout(&mut self, timeout: Span) {
+        self.timeout = timeout;
+    }
+
     /// Transfers of which the upper layer still waits for the end.
     pub fn outstanding(&self) -> usize {
         self.loans.len()

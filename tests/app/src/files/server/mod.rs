@@ -61,6 +61,8 @@ pub struct FileServer<S: Store> {
     /// A call that is being read.
     call: Vec<u8>,
     stopping: bool,
+    /// Only what has begun goes on.
+    draining: bool,
     stats: ServerStats,
     troubles: VecDeque<Trouble>,
 }
@@ -100,6 +102,7 @@ impl<S: Store> FileServer<S> {
             last_id,
             call: Vec::new(),
             stopping: false,
+            draining: false,
             stats: ServerStats::default(),
             troubles: VecDeque::new(),
         })
@@ -174,6 +177,11 @@ impl<S: Store> FileServer<S> {
         let touched = [self.writes.oldest(), self.reads.oldest()].into_iter().flatten().min();
         let expires = touched.map(|touched| touched.after(self.config.idle));
         [self.writes.next_read(), expires].into_iter().flatten().min()
+    }
+
+    /// Takes no file that has not been begun; what is open goes on.
+    pub fn drain(&mut self) {
+        self.draining = true;
     }
 
     /// Takes no more work and forgets all there is.
@@ -261,6 +269,10 @@ impl<S: Store> FileServer<S> {
             self.reads.close_of(from, Some(incarnation_of(xid)), at.lnet);
         }
         let answer = match call {
+            // A client tries again later, and finds another server by then, or none.
+            Call::OpenWrite { .. } | Call::OpenRead { offset: 0, .. } if self.draining => {
+                Err(Refusal::Busy)
+            }
             Call::OpenWrite { name, size, chunk } => {
                 self.open_write(at.now, (from, xid), &name, size, chunk)
             }

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What a node answers. Names and structure follow `lnetctl`.
+
+use lnd_core::counters::Counter;
+use lnd_core::driver::Blocker;
+use lnd_core::id::LinkId;
+use lnd_core::link::LinkState;
+use lnd_core::peer::HelloState;
+use lnd_core::time::{Instant, Span};
+use lnd_dma::regs::{LinkBits, Register, RegisterAccess, StatusBits};
+use lnd_sim::fabric::node_of;
+use lnd_sim::node::{blocker_words, tag_words, upper_words, words};
+use lnd_sim::runtime::Station;
+use serde_json::{json, Map, Value};
+
+use super::PARTS;
+use crate::process::parse_nid;
+
+/// What a request wants of the process and not of the node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Take nothing new, let what is open end for so long, then leave.
+    Drain(Span),
+}
+
+/// Longest time that a drain may be given.
+const LONGEST_GRACE_MS: u64 = 3_600_000;
+
+/// A number that can be changed while the node runs.
+struct Knob {
+    name: &'static str,
+    what: &'static str,
+    least: u64,
+    most: u64,
+}
+
+const KNOBS: [Knob; 1] = [Knob {
+    name: "message_timeout_ms",
+    what:
+        "the one deadline of a message, over all its waits; of messages that are sent from now on",
+    least: 1,
+    most: 3_600_000,
+}];
+
+/// Answers a request of the node. `server` is what its process tells of itself.
+///
+/// # Errors
+/// The request makes no sense, in words.
+pub fn answer(
+    now: Instant,
+    station: &mut Station<'_>,
+    server: Value,
+    request: &Value,
+) -> Result<(Value, Option<Order>), String> {
+    let word = |name: &str| {
+        let found = request.get(name).and_then(Value::as_str);
+        found.ok_or_else(|| format!("'{name}' is missing or no text"))
+    };
+    match word("do")? {
+        "show" => Ok((show(now, station, server, word("what")?)?, None)),
+        "set" => Ok((set(station, word("knob")?, &request["value"])?, None)),
+        "peer" => {
+            let nid = parse_nid(word("nid")?)?;
+            let up = request["up"].as_bool().ok_or("'up' is missing or no truth value")?;
+            let node = node_of(nid).filter(|node| *node < station.fabric().shape().nodes);
+            if node.is_none() || nid == station.node.driver.identity().nid {
+                return Err(format!("{nid} is no peer on this fabric"));
+            }
+            station.node.driver.on_peer(now, nid, up);
+            Ok((json!({ "nid": nid.to_string(), "up": up }), None))
+        }
+        "drain" => {
+            let grace = request["grace_ms"].as_u64().filter(|ms| *ms <= LONGEST_GRACE_MS);
+            let grace =
+                grace.ok_or_else(|| format!("'grace_ms' is not 0 to {LONGEST_GRACE_MS}"))?;
+            Ok((json!({ "grace_ms": grace }), Some(Order::Drain(Span::from_millis(grace)))))
+        }
+        other => Err(format!("'{other}': there are show, set, peer and drain")),
+    }
+}
+
+fn show(
+    now: Instant,
+    station: &mut Station<'_>,
+    server: Value,
+    what: &str,
+) -> Result<Value, String> {
+    Ok(match what {
+        "net" => net(station),
+        "peer" => peers(now, station),
+        "stats" => stats(now, station, server),
+        "health" => health(station),
+        "transfers" => transfers(now, station),
+        "dump" => dump(now, station, server),
+        other => {
+            let names: Vec<&str> = PARTS.iter().map(|(name, _)| *name).collect();
+            return Err(format!("'{other}': there are {}", names.join(", ")));
+        }
+    })
+}
+
+fn millis(span: Span) -> f64 {
+    // Microseconds are as much as a reader wants.
+    (span.as_nanos() / 1_000) as f64 / 1e3
+}
+
+fn lower(name: impl std::fmt::Debug) -> String {
+    format!("{name:?}").to_lowercase()
+}
+
+fn knobs(station: &Station<'_>) -> Value {
+    let value = |knob: &Knob| match knob.name {
+        "message_timeout_ms" => station.node.timeout().as_nanos() / 1_000_000,
+        _ => 0,
+    };
+    let shown = |knob: &Knob| {
+        let range = format!("{}..={}", knob.least, knob.most);
+        let shown = json!({ "value": value(knob), "range": range, "what": knob.what });
+        (knob.name.to_owned(), shown)
+    };
+    KNOBS.iter().map(shown).collect::<Map<_, _>>().into()
+}
+
+fn set(station: &mut Station<'_>, name: &str, value: &Value) -> Result<Value, String> {
+    let Some(knob) = KNOBS.iter().find(|knob| knob.name == name) else {
+        let names: Vec<&str> = KNOBS.iter().map(|knob| knob.name).collect();
+        return Err(format!(
+            "no knob '{name}' can be set while a node runs; {} can",
+            names.join(", ")
+        ));
+    };
+    let range = knob.least..=knob.most;
+    let value = value.as_u64().filter(|value| range.contains(value));
+    let value = value.ok_or_else(|| format!("{name} is not {} to {}", knob.least, knob.most))?;
+    let before = knobs(station)[name]["value"].clone();
+    station.node.set_timeout(Span::from_millis(value));
+    Ok(json!({ "knob": name, "before": before, "value": value }))
+}
+
+/// A link: the driver's state of it, and what its engine's registers say.
+fn link(station: &Station<'_>, link: LinkId) -> Option<Value> {
+    let driver = &station.node.driver;
+    let state = driver.link_state(link)?;
+    let memory = station.fabric().link_memory(node_of(driver.identity().nid)?, link).ok()?;
+    let carrier = LinkBits(memory.read(Register::Link)).contains(LinkBits::UP);
+    let status = StatusBits(memory.read(Register::Status));
+    let engine = match () {
+        () if status.contains(StatusBits::STOPPED) => "stopped",
+        () if status.contains(StatusBits::RUNNING) => "running",
+        () => "not running",
+    };
+    Some(json!({
+        "link": link.index(), "state": lower(state), "carrier": carrier, "engine": engine,
+    }))
+}
+
+fn net(station: &Station<'_>) -> Value {
+    let driver = &station.node.driver;
+    let (me, config) = (driver.identity(), driver.config());
+    let links = station.fabric().links();
+    let states: Vec<LinkState> = links.filter_map(|it| driver.link_state(it)).collect();
+    let is_up = states.contains(&LinkState::Up);
+    let (active, passive) = driver.in_use();
+    let links: Vec<Value> = station.fabric().links().filter_map(|it| link(station, it)).collect();
+    let interface = json!({
+        "nid": me.nid.to_string(),
+        "status": if is_up { "up" } else { "down" },
+        "incarnation": format!("{:016x}", me.incarnation.raw()),
+        "state": lower(driver.run_state()),
+        "links": links,
+        "slots": {
+            "all": config.slots, "for peers": config.passive_slots,
+            "in use": active + passive, "in use by peers": passive,
+        },
+        "tunables": {
+            "peer_credits": config.depth,
+            "peers": config.peers,
+            "pulls_per_peer": config.pulls,
+            "immediate_bytes_max": config.immediate_max,
+            "drain_bound_ms": millis(config.drain_bound),
+            "hello_timeout_ms": millis(config.hello_timeout),
+            "hello_tries": config.hello_tries,
+            "credit_stall_ms": millis(config.credit_stall),
+            "decision_bound_ms": millis(config.decision_bound),
+        },
+        "knobs": knobs(station),
+    });
+    json!({ "net": [{ "net type": "soft0", "local NI(s)": [interface] }] })
+}
+
+fn peers(now: Instant, station: &Station<'_>) -> Value {
+    let driver = &station.node.driver;
+    let all = (0..driver.peers_known()).filter_map(|index| driver.peer_view(index));
+    let shown = all.map(|it| {
+        let credits = driver.credits_with(it.id);
+        let heard = (it.last_heard != Instant::ORIGIN).then(|| millis(now.since(it.last_heard)));
+        json!({
+            "primary nid": it.nid.to_string(),
+            "state": lower(it.state),
+            "incarnation": it.incarnation.map(|it| format!("{:016x}", it.raw())),
+            "last_heard_ms": heard,
+            "session": it.session,
+            "max_tx_credits": credits.map(|it| it.depth),
+            "available_tx_credits": it.credits,
+            "in_flight": it.in_flight,
+            "transfers": it.transfers,
+            "pulls": it.pulls,
+            "pulls_waiting": it.pulls_waiting,
+        })
+    });
+    json!({ "peer": shown.collect::<Vec<_>>() })
+}
+
+fn stats(now: Instant, station: &Station<'_>, server: Value) -> Value {
+    let node = &station.node;
+    let counters = Counter::ALL
+        .iter()
+        .map(|&it| (it.name().to_owned(), Value::from(node.driver.counters().value(it))));
+    let roles = node.stats.roles.iter().map(|(role, it)| {
+        let (ok, failed, bytes) = (it.ok, it.failed, it.bytes);
+        (role.clone(), json!({ "ok": ok, "failed": failed, "bytes": bytes }))
+    });
+    let refused = node.receiver().errors().iter().filter(|(_, count)| *count > 0);
+    let refused = refused.map(|(error, count)| (error.to_string(), Value::from(count)));
+    let ledger = node.lnet.ledger();
+    json!({ "statistics": {
+        "at_ms": millis(now.since(Instant::ORIGIN)),
+        "counters": counters.collect::<Map<_, _>>(),
+        "ends": roles.collect::<Map<_, _>>(),
+        "messages": {
+            "sent": ledger.sent, "send_failed": ledger.send_failed,
+            "received": ledger.received, "receive_failed": ledger.receive_failed,
+            "dropped": ledger.dropped_in_all(), "forwarded": ledger.forwarded,
+        },
+        "refused_frames": refused.collect::<Map<_, _>>(),
+        "frames_that_waited": station.waited,
+        "server": server,
+    } })
+}
+
+fn health(station: &Station<'_>) -> Value {
+    let driver = &station.node.driver;
+    let classes =
+        station.node.stats.failures.iter().map(
+            |((errno, class), count)| json!({ "class": class, "errno": errno, "count": count }),
+        );
+    let links = station.fabric().links();
+    let down = links.filter(|it| driver.link_state(*it).is_some_and(|it| it != LinkState::Up));
+    let peers = (0..driver.peers_known()).filter_map(|index| driver.peer_view(index));
+    let peers = peers.filter(|it| it.state == HelloState::Down);
+    let audit = match driver.audit() {
+        Ok(()) => Value::from("all tables agree"),
+        Err(broken) => format!("{broken:?}").into(),
+    };
+    json!({ "health": {
+        "failures": classes.collect::<Vec<_>>(),
+        "links_down": down.map(LinkId::index).collect::<Vec<_>>(),
+        "peers_down": peers.map(|it| it.nid.to_string()).collect::<Vec<_>>(),
+        "rules_broken": station.node.stats.violations,
+        "audit": audit,
+    } })
+}
+
+fn transfers(now: Instant, station: &Station<'_>) -> Value {
+    let driver = &station.node.driver;
+    let all = (0..driver.config().slots).filter_map(|slot| driver.transfer_view(slot));
+    let shown = all.map(|it| {
+        json!({
+            "transfer": tag_words(it.tag),
+            "role": lower(it.role),
+            "peer": it.peer.map(|peer| peer.to_string()),
+            "link": it.link.map(LinkId::index),
+            "word": it.word.to_string(),
+            "bytes": it.length,
+            "left_ms": it.until.map(|until| millis(until.since(now))),
+        })
+    });
+    json!({ "transfers": shown.collect::<Vec<_>>() })
+}
+
+fn dump(now: Instant, station: &mut Station<'_>, server: Value) -> Value {
+    let mut all = Map::new();
+    for part in [
+        net(station),
+        peers(now, station),
+        stats(now, station, server),
+        health(station),
+        transfers(now, station),
+    ] {
+        if let Value::Object(part) = part {
+            all.extend(part);
+        }
+    }
+    let mut blockers = Vec::new();
+    let mut from = 0;
+    while let Some(blocker) = station.node.driver.blocker(from) {
+        blockers.push(Value::from(blocker_words(&blocker)));
+        from = match blocker {
+            Blocker::Transfer { tag, .. } | Blocker::Unreported { tag } => tag.index + 1,
+            Blocker::Link { .. } => break,
+        };
+    }
+    blockers.extend(station.node.lnet.blockers().iter().map(|it| Value::from(upper_words(it))));
+    let events = station.node.driver.tracer_mut().last().map(
+        |(at, trace)| json!({ "at_ms": millis(at.since(Instant::ORIGIN)), "event": words(trace) }),
+    );
+    all.insert("blockers".into(), blockers.into());
+    all.insert("last_events".into(), events.collect());
+    all.into()
+}

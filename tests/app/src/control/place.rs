@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Where control sockets lie: beside the fabric file.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use lnd_core::id::Nid;
+
+use crate::process::Broken;
+
+/// The control socket of a node of a fabric: `lnd.fabric.1.control` of 1@soft.
+pub fn default_path(fabric: &Path, nid: Nid) -> PathBuf {
+    let mut name = OsString::from(fabric.as_os_str());
+    name.push(format!(".{}.control", nid.address()));
+    name.into()
+}
+
+/// The control socket of a node, or of the only node of this machine that has one.
+///
+/// # Errors
+/// There is none, or there are several.
+pub fn find(fabric: &Path, nid: Option<Nid>) -> Result<PathBuf, Broken> {
+    if let Some(nid) = nid {
+        return Ok(default_path(fabric, nid));
+    }
+    let dir = fabric.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let prefix = fabric.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_socket = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| {
+            name.strip_prefix(prefix)?.strip_prefix('.')?.strip_suffix(".control")
+        });
+        let is_number = number.is_some_and(|it| it.parse::<u32>().is_ok());
+        is_number && entry.file_type().is_ok_and(|kind| kind.is_socket())
+    };
+    let entries = fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let mut found: Vec<PathBuf> =
+        entries.flatten().filter(is_socket).map(|entry| dir.join(entry.file_name())).collect();
+    found.sort();
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => {
+            let why = "no node here has a control socket; `lnd node` makes one";
+            Err(format!("{}: {why}", fabric.display()).into())
+        }
+        several => {
+            let names: Vec<String> =
+                several.iter().map(|path| path.display().to_string()).collect();
+            let why = format!("several nodes ({}): --node says which", names.join(", "));
+            Err(format!("{}: {why}", fabric.display()).into())
+        }
+    }
+}
+
+/// A path to the same place that is short enough for a socket's address, for as long as the file is
+/// held.
+pub fn shortened(path: &Path) -> io::Result<(File, PathBuf)> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let dir = File::open(dir)?;
+    let short = PathBuf::from(format!("/proc/self/fd/{}", dir.as_raw_fd())).join(name);
+    Ok((dir, short))
+}

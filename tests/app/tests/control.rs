@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A running node as its operator meets it: the control socket, `lnd ping`, `lnd perf`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod place;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use place::{wait_until, Place};
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn a_node_shows_its_interface_its_peers_and_its_counters() {
+    let place = Place::new("control-show");
+    let mut node = place.small_node();
+    let mode = fs::metadata(place.dir.join("lnd.fabric.1.control")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "who may use it may stop the node");
+    place.write("file", 70_000);
+    place.ok(&["put", "file", "1@soft", "--me", "3@soft"]);
+
+    let net = json(&place.ok(&["net", "show", "--json"]));
+    let interface = &net["net"][0]["local NI(s)"][0];
+    assert_eq!(interface["nid"], "1@soft0", "{net:#}");
+    assert_eq!(interface["status"], "up", "{net:#}");
+    assert_eq!(interface["links"].as_array().unwrap().len(), 2, "{net:#}");
+    let peers = json(&place.ok(&["peer", "show", "--json"]));
+    assert_eq!(peers["peer"][0]["primary nid"], "3@soft0", "{peers:#}");
+    let one = json(&place.ok(&["peer", "show", "3@soft", "--json", "--node", "1@soft"]));
+    assert_eq!(one["peer"].as_array().unwrap().len(), 1, "{one:#}");
+    let none = place.refused(&["peer", "show", "2@soft"]);
+    assert!(none.contains("2@soft0: the node knows no such peer"), "{none}");
+    let stats = json(&place.ok(&["stats", "show", "--json"]));
+    assert_eq!(stats["statistics"]["server"]["bytes_in"], 70_000, "{stats:#}");
+    assert_eq!(stats["statistics"]["ends"]["PUT, sink"]["bytes"], 70_000, "{stats:#}");
+    let none = json(&place.ok(&["stats", "show", "--diff", "1", "--json"]));
+    assert_eq!(none["statistics"]["server"]["bytes_in"], 0, "nothing was added: {none:#}");
+    assert!(none["statistics"]["at_ms"].as_f64().unwrap() >= 1000.0, "{none:#}");
+    let health = json(&place.ok(&["health", "show", "--json"]));
+    assert_eq!(health["health"]["audit"], "all tables agree", "{health:#}");
+    let dump = json(&place.ok(&["dump", "--json"]));
+    for part in ["net", "peer", "statistics", "health", "transfers", "blockers", "last_events"] {
+        assert!(!dump[part].is_null(), "{part}: {dump:#}");
+    }
+    assert!(dump["last_events"].as_array().unwrap().len() > 10, "{dump:#}");
+    // As people read it.
+    let text = place.ok(&["net", "show"]);
+    let begin =
+        "net:\n    -   net type: soft0\n        local NI(s):\n            -   nid: 1@soft0\n";
+    assert!(text.starts_with(begin), "{text}");
+    node.stop();
+    assert!(!place.dir.join("lnd.fabric.1.control").exists());
+}
+
+#[test]
+fn knobs_are_set_within_their_ranges_and_peers_are_declared_down() {
+    let place = Place::new("control-set");
+    let mut node = place.small_node();
+    let knob = "message_timeout_ms";
+    let set = json(&place.ok(&["net", "set", knob, "3000", "--json"]));
+    assert_eq!((&set["before"], &set["value"]), (&10_000.into(), &3000.into()), "{set:#}");
+    let net = json(&place.ok(&["net", "show", "--json"]));
+    assert_eq!(net["net"][0]["local NI(s)"][0]["knobs"][knob]["value"], 3000, "{net:#}");
+    for (args, why) in [
+        (["net", "set", knob, "0"], "message_timeout_ms is not 1 to 3600000"),
+        (["net", "set", "credits", "1"], "no knob 'credits' can be set while a node runs"),
+        (["peer", "set", "1@soft", "down"], "1@soft0 is no peer on this fabric"),
+        (["peer", "set", "9@soft", "down"], "9@soft0 is no peer on this fabric"),
+    ] {
+        let told = place.refused(&args);
+        assert!(told.contains(why), "{args:?}: {told}");
+    }
+    assert_eq!(place.run(&["net", "set", knob, "-1"]).status.code(), Some(2));
+    assert_eq!(place.run(&["peer", "set", "2@soft", "gone"]).status.code(), Some(2));
+    place.ok(&["ping", "1@soft", "--me", "3@soft"]);
+    let state = || {
+        let peers = json(&place.ok(&["peer", "show", "3@soft", "--json"]));
+        peers["peer"][0]["state"].as_str().unwrap().to_owned()
+    };
+    place.ok(&["peer", "set", "3@soft", "down"]);
+    assert_eq!(state(), "down");
+    place.ok(&["peer", "set", "3@soft", "up"]);
+    assert_eq!(state(), "unknown");
+    place.ok(&["ping", "1@soft", "--me", "3@soft"]);
+    node.stop();
+}
+
+#[test]
+fn a_drained_node_takes_nothing_new_and_leaves() {
+    let place = Place::new("control-drain");
+    let mut node = place.small_node();
+    place.write("big", 64 << 20);
+    // A PUT that stands still is open.
+    let mut put = place.start("put.log", &["put", "big", "1@soft"]);
+    put.wait_until("a draft is begun", |_| !place.names("store/.drafts").is_empty());
+    put.signal("-STOP");
+    place.ok(&["drain", "--grace", "60"]);
+    let stats = json(&place.ok(&["stats", "show", "--json"]));
+    assert_eq!(stats["statistics"]["server"]["draining"], true, "{stats:#}");
+    place.write("small", 4096);
+    let new = place.refused(&["put", "small", "1@soft", "--timeout", "1"]);
+    assert!(new.contains("no progress for 1 s"), "{new}");
+    put.signal("-CONT");
+    put.wait();
+    let log = node.wait();
+    assert!(log.contains("left in good order") && log.contains("1 files stored"), "{log}");
+    assert_eq!(place.names("store"), [".drafts", ".owner", "big"].map(String::from), "{log}");
+    // With nothing open it leaves at once; with no grace in any case.
+    let mut node = place.small_node();
+    place.ok(&["drain", "--grace", "0"]);
+    node.wait();
+}
+
+#[test]
+fn a_socket_that_no_node_answers_is_told_of_as_what_it_is() {
+    let place = Place::new("control-wrong");
+    let told = place.refused(&["net", "show"]);
+    assert!(told.contains("no node here has a control socket"), "{told}");
+    let told = place.refused(&["net", "show", "--node", "2@soft"]);
+    assert!(told.contains("lnd.fabric.2.control: no node has its control socket there"), "{told}");
+    let told = place.refused(&["net", "show", "--control", "none/there"]);
+    assert!(told.contains("none/there: no node has its control socket there"), "{told}");
+    fs::write(place.dir.join("file"), "text").unwrap();
+    let told = place.refused(&["net", "show", "--control", "file"]);
+    assert!(told.contains("the node is gone, or it is no control socket"), "{told}");
+
+    // What answers nonsense, and what hangs up.
+    let answers = ["nonsense\n", "{}\n", "{\"version\":9,\"ok\":true}\n", ""];
+    let whys = ["no answer of a node", "of another version", "of another version", "has ended"];
+    for (answer, why) in answers.into_iter().zip(whys) {
+        let path = place.dir.join("fake");
+        let _ = fs::remove_file(&path);
+        let listener = UnixListener::bind(&path).unwrap();
+        let fake = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut line = String::new();
+            BufReader::new(&stream).read_line(&mut line).unwrap();
+            stream.write_all(answer.as_bytes()).unwrap();
+        });
+        let told = place.refused(&["net", "show", "--control", "fake"]);
+        assert!(told.contains(why), "{answer}: {told}");
+        fake.join().unwrap();
+    }
+
+    // A node that was killed leaves its socket; the next one replaces it.
+    let mut node = place.small_node();
+    node.kill();
+    let told = place.refused(&["stats", "show"]);
+    assert!(told.contains("the node is gone, or it is no control socket"), "{told}");
+    let mut node = place.small_node();
+    place.ok(&["stats", "show"]);
+    // The socket of a node that runs, or a file, is not replaced.
+    let args = ["node", "--me", "2@soft", "--dir", "other", "--control"];
+    for (path, why) in [
+        ("lnd.fabric.1.control", "another process has its control socket there"),
+        ("file", "is there and is no socket"),
+        ("none/there", "none/there: No such file"),
+    ] {
+        let told = place.refused(&[&args[..], &[path]].concat());
+        assert!(told.contains(why), "{told}");
+    }
+    assert_eq!(fs::read_to_string(place.dir.join("file")).unwrap(), "text");
+    // Two nodes: one has to be named.
+    let args = ["node", "--me", "2@soft", "--dir", "other"];
+    let mut other = place.start("other.log", &args);
+    other.wait_until("the node is up", |log| log.contains("is up"));
+    let told = place.refused(&["net", "show"]);
+    assert!(told.contains("several nodes") && told.contains("--node says which"), "{told}");
+    let net = place.ok(&["net", "show", "--node", "2@soft"]);
+    assert!(net.contains("nid: 2@soft0"), "{net}");
+    other.stop();
+    // And one without.
+    let quiet = [&args[..], &["--no-control"]].concat();
+    let mut other = place.start("other.log", &quiet);
+    other.wait_until("the node is up", |log| log.contains("is up"));
+    assert!(!place.dir.join("lnd.fabric.2.control").exists());
+    other.stop();
+    node.stop();
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_the_node_serves_on() {
+    let place = Place::new("control-hostile");
+    let mut node = place.small_node();
+    let path = place.dir.join("lnd.fabric.1.control");
+    // The address of a socket is short; a path relative to an open directory is, too.
+    let dir = fs::File::open(&place.dir).unwrap();
+    let fd = std::os::fd::AsRawFd::as_raw_fd(&dir);
+    let connect = || UnixStream::connect(format!("/proc/self/fd/{fd}/lnd.fabric.1.control"));
+    let ask = |line: &[u8]| {
+        let mut stream = connect().unwrap();
+        // A line that is refused in its middle is not read to its end.
+        let _ = stream.write_all(line);
+        let mut answer = String::new();
+        BufReader::new(&stream).read_line(&mut answer).unwrap();
+        json(&answer)
+    };
+    let long = [b"{\"version\":1,\"do\":\"".as_slice(), &vec![b'x'; 2 << 20], b"\"}\n"].concat();
+    for (line, why) in [
+        (&b"\n"[..], "no JSON"),
+        (b"{\n", "no JSON"),
+        (b"\xff\xfe\n", "no JSON"),
+        (b"{}\n", "no version"),
+        (b"[1]\n", "no version"),
+        (b"{\"version\":2}\n", "version 2, and this is 1"),
+        (b"{\"version\":1}\n", "'do' is missing or no text"),
+        (b"{\"version\":1,\"do\":7}\n", "'do' is missing or no text"),
+        (b"{\"version\":1,\"do\":\"dance\"}\n", "there are show, set, peer and drain"),
+        (b"{\"version\":1,\"do\":\"show\"}\n", "'what' is missing"),
+        (b"{\"version\":1,\"do\":\"show\",\"what\":\"all\"}\n", "there are net, peer"),
+        (b"{\"version\":1,\"do\":\"set\",\"knob\":\"message_timeout_ms\"}\n", "is not 1 to"),
+        (b"{\"version\":1,\"do\":\"drain\",\"grace_ms\":-1}\n", "'grace_ms' is not 0 to"),
+        (b"{\"version\":1,\"do\":\"peer\",\"nid\":\"x\",\"up\":true}\n", "a NID looks like"),
+        (&long, "one line of at most 1 MiB"),
+    ] {
+        let answer = ask(line);
+        assert_eq!(answer["ok"], false, "{answer}");
+        let told = answer["error"].as_str().unwrap();
+        assert!(told.contains(why), "{why}: {told}");
+    }
+    // Deep nesting, and clients that say nothing or hang up.
+    let deep = ["[".repeat(100_000), "\n".into()].concat();
+    assert_eq!(ask(deep.as_bytes())["ok"], false);
+    let mut silent = Vec::new();
+    wait_until("there are too many", || {
+        let stream = connect().unwrap();
+        stream.set_read_timeout(Some(std::time::Duration::from_millis(200))).unwrap();
+        let mut answer = String::new();
+        let _ = BufReader::new(&stream).read_line(&mut answer);
+        silent.push(stream);
+        answer.contains("16 connections are open already")
+    });
+    drop(silent);
+    wait_until("they are gone", || place.run(&["net", "show"]).status.success());
+    place.ok(&["ping", "1@soft"]);
+    assert!(path.exists());
+    node.stop();
+}
+
+#[test]
+fn pings_are_counted_and_timed() {
+    let place = Place::new("ping");
+    let mut node = place.small_node();
+    let one = place.ok(&["ping", "1@soft"]);
+    assert!(one.starts_with("1@soft0 is alive: ") && one.ends_with(" µs\n"), "{one}");
+    let five = place.ok(&["ping", "1@soft", "-c", "5", "-i", "10", "-s", "1000"]);
+    assert_eq!(five.matches("1000 bytes from 1@soft0: number ").count(), 5, "{five}");
+    assert!(five.contains("5 sent, 5 answered, 0 lost (0 %)\nmin/avg/max "), "{five}");
+    let most = place.ok(&["ping", "1@soft", "-c", "50", "-i", "0", "-s", "4032", "--json"]);
+    let most = json(&most);
+    assert_eq!((&most["sent"], &most["answered"]), (&50.into(), &50.into()), "{most:#}");
+    let time = |name: &str| most["us"][name].as_f64().unwrap();
+    assert!(0.0 < time("min") && time("min") <= time("p50"), "{most:#}");
+    assert!(time("p50") <= time("p99") && time("p99") <= time("max"), "{most:#}");
+    for wrong in [&["-c", "0"], &["-s", "9999"], &["-W", "0"]] {
+        let args = [&["ping", "1@soft"][..], wrong].concat();
+        assert_eq!(place.run(&args).status.code(), Some(2), "{args:?}");
+    }
+    // A node that stands still for a while loses some, and no more.
+    let args = ["ping", "1@soft", "-c", "4", "-i", "0", "-W", "300"];
+    node.signal("-STOP");
+    let mut ping = place.start("ping.log", &args);
+    ping.wait_until("one is lost", |log| log.contains("no answer from 1@soft0: number 1"));
+    node.signal("-CONT");
+    let log = ping.wait();
+    assert!(log.contains("4 sent, ") && !log.contains(" 4 lost"), "{log}");
+    // A node that is gone answers none.
+    node.kill();
+    let output = place.run(&["ping", "1@soft", "-c", "3", "-i", "0", "-W", "300", "--json"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("1@soft0: not present on this fabric"), "{told}");
+    let shown = json(&String::from_utf8_lossy(&output.stdout));
+    assert_eq!(shown["answered"], 0, "{shown:#}");
+}
+
+#[test]
+fn latency_and_bandwidth_are_measured_by_size() {
+    let place = Place::new("perf");
+    let mut node = place.node("node.log");
+    let args = ["perf", "1@soft", "--from", "100", "--to", "5000", "--iterations", "40", "--json"];
+    let shown = json(&place.ok(&args));
+    let results = shown["results"].as_array().unwrap();
+    // 100, 400, 1600 and 5000 bytes; PUT and GET; one at a time and many.
+    assert_eq!(results.len(), 16, "{shown:#}");
+    for result in results {
+        let number = |it: &Value| it.as_f64().unwrap();
+        let (min, p50, max) = (
+            number(&result["latency_us"]["min"]),
+            number(&result["latency_us"]["p50"]),
+            number(&result["latency_us"]["max"]),
+        );
+        assert!(0.0 < min && min <= p50 && p50 <= max, "{result:#}");
+        assert!(number(&result["messages"]) > 0.0, "{result:#}");
+        let mib = number(&result["messages_per_s"]) * number(&result["bytes"]) / 1_048_576.0;
+        assert!((mib - number(&result["mib_per_s"])).abs() < 0.01 * mib + 0.001, "{result:#}");
+    }
+    let counted = json(&place.ok(&["stats", "show", "--json"]));
+    let puts = &counted["statistics"]["ends"]["receive inline"]["ok"];
+    assert!(puts.as_u64().unwrap() >= 4 * 40, "the node has taken part: {counted:#}");
+    // As a table.
+    let table = place.ok(&["perf", "1@soft", "--from", "64", "--to", "64", "--iterations", "10"]);
+    assert_eq!(table.lines().count(), 5, "{table}");
+    assert_eq!(place.run(&["perf", "--from", "9", "--to", "8"]).status.code(), Some(2));
+    // Against nodes that are not there, that do not measure, and that die.
+    let told = place.refused(&["perf", "2@soft"]);
+    assert!(told.contains("2@soft0: not present on this fabric"), "{told}");
+    let mut perf = place.start("perf.log", &["perf", "1@soft", "--time", "2000"]);
+    perf.wait_until("it measures", |log| log.contains("put "));
+    node.kill();
+    assert_eq!(perf.end().code(), Some(1));
+    assert!(perf.log().contains("perf with 1@soft0: "), "{}", perf.log());
+    let small = Place::new("perf-small");
+    let mut node = small.small_node();
+    let told = small.refused(&["perf", "1@soft"]);
+    assert!(told.contains("windows are too small: 64 MiB are needed"), "{told}");
+    node.stop();
+}
