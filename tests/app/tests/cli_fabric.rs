@@ -37,7 +37,10 @@ fn a_server_that_is_not_there_is_told_of_by_the_fabrics_table() {
     place.ok(&["ping", "1@soft"]);
     node.kill();
     each_command("1@soft", "1@soft0: not present on this fabric (it died)");
-    assert_eq!(place.names("."), ["file", "lnd.fabric", "node.log", "store"]);
+    assert_eq!(
+        place.names("."),
+        ["file", "lnd.fabric", "lnd.fabric.1.control", "node.log", "store"]
+    );
 }
 
 /// A server that was there for a moment and never served anything is not waited for either.

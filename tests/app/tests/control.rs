@@ -58,6 +58,34 @@ fn a_node_shows_its_interface_its_peers_and_its_counters() {
     assert!(!place.dir.join("lnd.fabric.1.control").exists());
 }
 
+/// Without a terminal: each page as text.
+#[test]
+fn top_shows_links_peers_transfers_and_counters() {
+    let place = Place::new("top");
+    let told = place.refused(&["top"]);
+    assert!(told.contains("no node here has a control socket"), "{told}");
+    let mut node = place.small_node();
+    place.ok(&["ping", "1@soft", "--me", "3@soft"]);
+    let shown = place.ok(&["top", "--once"]);
+    for part in [
+        "1@soft0  running  up  incarnation ",
+        "slots 0 of 256  failures 0",
+        "link  state  carrier  engine",
+        "0     up     up       running",
+        "payload bytes a second",
+        "2@soft0  absent",
+        "3@soft0  down ",
+        "transfer  role  peer",
+        "finalized_ok ",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let told = place.refused(&["top"]);
+    assert!(told.contains("no terminal; --once prints a view"), "{told}");
+    assert_eq!(place.run(&["top", "--interval", "0"]).status.code(), Some(2));
+    node.stop();
+}
+
 #[test]
 fn knobs_are_set_within_their_ranges_and_peers_are_declared_down() {
     let place = Place::new("control-set");

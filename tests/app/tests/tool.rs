@@ -214,6 +214,25 @@ fn shells_complete_the_commands() {
     assert_eq!(place.run(&["completion", "tcl"]).status.code(), Some(2));
 }
 
+/// The schemas in tests/sim/plans are those of this build: `UPDATE=1` writes them anew.
+#[test]
+fn schemas_are_up_to_date() {
+    let place = Place::new("schema");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sim/plans");
+    for of in ["world", "rails"] {
+        let made = place.ok(&["schema", of]);
+        let path = folder.join(format!("{of}.schema.json"));
+        if std::env::var_os("UPDATE").is_some() {
+            fs::write(&path, &made).unwrap();
+        }
+        let committed = fs::read_to_string(&path).unwrap_or_default();
+        assert!(committed == made, "{of}: UPDATE=1 cargo test -p lnd-app --test tool");
+        let schema = json(&made);
+        assert_eq!(schema["additionalProperties"], false, "an unknown key is refused: {made}");
+        assert!(schema["properties"]["event"]["items"].is_object(), "{made}");
+    }
+}
+
 /// The pages in `man/` are those of this build: `UPDATE=1` writes them anew.
 #[test]
 fn manual_pages_are_up_to_date() {

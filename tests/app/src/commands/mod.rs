@@ -12,8 +12,10 @@ mod fsm;
 mod info;
 mod nodes;
 mod replay;
+mod schema;
 mod sim;
 mod tool;
+mod top;
 
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -77,6 +79,8 @@ enum Command {
     /// Show the failures of a running node by health class, and what is down.
     #[command(subcommand)]
     Health(control::HealthCommand),
+    /// Watch a running node: links, peers, transfers, counters, live.
+    Top(top::TopArgs),
     /// Show everything that a running node knows, its transfers and last events too.
     Dump(control::DumpArgs),
     /// Have a running node take nothing new, end what is open, and leave.
@@ -91,6 +95,8 @@ enum Command {
     Fsm(fsm::FsmArgs),
     /// Take a frame of the wire format apart, and say what is wrong with it.
     Decode(decode::DecodeArgs),
+    /// Show the JSON schema of the plans of `sim`.
+    Schema(schema::SchemaArgs),
     /// Write the completions of a shell to standard output.
     Completion(tool::CompletionArgs),
     /// Write the manual pages.
@@ -111,6 +117,7 @@ impl Command {
             Self::Peer(command) => command.run(),
             Self::Stats(command) => command.run(),
             Self::Health(command) => command.run(),
+            Self::Top(args) => args.run(),
             Self::Dump(args) => args.run(),
             Self::Drain(args) => args.run(),
             Self::Sim(args) => args.run(),
@@ -118,6 +125,7 @@ impl Command {
             Self::Info(args) => args.run(),
             Self::Fsm(args) => args.run(),
             Self::Decode(args) => args.run(),
+            Self::Schema(args) => args.run(),
             Self::Completion(args) => args.run(),
             Self::Man(args) => args.run(),
         }

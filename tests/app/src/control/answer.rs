@@ -8,7 +8,7 @@ use lnd_core::link::LinkState;
 use lnd_core::peer::HelloState;
 use lnd_core::time::{Instant, Span};
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess, StatusBits};
-use lnd_sim::fabric::node_of;
+use lnd_sim::fabric::{nid_of, node_of};
 use lnd_sim::node::{blocker_words, tag_words, upper_words, words};
 use lnd_sim::runtime::Station;
 use serde_json::{json, Map, Value};
@@ -91,6 +91,7 @@ fn show(
         "stats" => stats(now, station, server),
         "health" => health(station),
         "transfers" => transfers(now, station),
+        "nodes" => nodes(station),
         "dump" => dump(now, station, server),
         other => {
             let names: Vec<&str> = PARTS.iter().map(|(name, _)| *name).collect();
@@ -188,6 +189,20 @@ fn net(station: &Station<'_>) -> Value {
     json!({ "net": [{ "net type": "soft0", "local NI(s)": [interface] }] })
 }
 
+/// Every node of the fabric, as its table has it.
+fn nodes(station: &Station<'_>) -> Value {
+    let fabric = station.fabric();
+    let shown = (0..fabric.shape().nodes).map(|number| {
+        let found = fabric.node(number);
+        json!({
+            "nid": nid_of(number).to_string(),
+            "state": lower(found.state),
+            "incarnation": found.incarnation.map(|it| format!("{:016x}", it.raw())),
+        })
+    });
+    json!({ "nodes": shown.collect::<Vec<_>>() })
+}
+
 fn peers(now: Instant, station: &Station<'_>) -> Value {
     let driver = &station.node.driver;
     let all = (0..driver.peers_known()).filter_map(|index| driver.peer_view(index));
@@ -282,6 +297,7 @@ fn dump(now: Instant, station: &mut Station<'_>, server: Value) -> Value {
     let mut all = Map::new();
     for part in [
         net(station),
+        nodes(station),
         peers(now, station),
         stats(now, station, server),
         health(station),

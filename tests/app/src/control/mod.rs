@@ -24,11 +24,12 @@ pub const VERSION: u64 = 1;
 const LINE: u64 = 1 << 20;
 
 /// The parts of a node that can be shown, and what each is.
-pub const PARTS: [(&str, &str); 6] = [
+pub const PARTS: [(&str, &str); 7] = [
     ("net", "the interface: identity, links, knobs"),
     ("peer", "peers: state, credits, transfers"),
     ("stats", "counters, ends by role, refused frames"),
     ("health", "failures by health class, links and peers that are down"),
     ("transfers", "every transfer: role, peer, what it still owes"),
+    ("nodes", "every node of the fabric: state and incarnation"),
     ("dump", "all of these, what blocks a shutdown, and the last events"),
 ];

@@ -2,10 +2,11 @@
 //! Health classes by the names that plans give them, and what a sender is shown of them.
 
 use lnd_core::transfer::{Delivery, HealthClass, Status};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A health class, as plans name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// [`HealthClass::LocalInterrupt`].

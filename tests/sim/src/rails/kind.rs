@@ -7,10 +7,13 @@ use lnd_core::ports::Features;
 use lnd_core::time::Span;
 use lnd_core::transfer::Policy;
 use lnd_dma::soft::Settings;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A kind of fabric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema, Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Both ends hear of a transfer's end, untouched descriptors are known to be so, every kind of

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::kind::Kind;
@@ -12,7 +13,7 @@ use crate::simulator::plan::{hundred, in_range, in_time, table_of, FaultPlan, Pl
 use crate::simulator::shrink::Search;
 
 /// A network: interfaces on it reach each other.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Net {
     /// Its name.
@@ -22,7 +23,7 @@ pub struct Net {
 }
 
 /// A node.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
     /// The network of each of its interfaces, by name.
@@ -33,7 +34,7 @@ pub struct Host {
 }
 
 /// Which behaviour is wanted (R43).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// The 2017 design.
@@ -44,7 +45,7 @@ pub enum Profile {
 }
 
 /// What happens at a time of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
     /// An interface's link loses its clock.
@@ -60,7 +61,7 @@ pub enum What {
 }
 
 /// One scheduled happening. Times are in milliseconds since the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduled {
     /// When.
@@ -89,7 +90,7 @@ pub struct Scheduled {
 }
 
 /// A plan.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
     /// Seconds of traffic and faults.

@@ -10,13 +10,15 @@ use std::str::FromStr;
 
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Delivery;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use super::class::Class;
 
 /// One end of a message: any node, one node, or one interface of a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^(\\*|[0-9]+(\\.[0-9]+)?)$"))]
 pub struct Who {
     host: Option<u32>,
     ni: Option<u32>,
@@ -81,7 +83,9 @@ impl fmt::Display for Who {
 }
 
 /// Types of message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema, Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Type {
     /// PUT.
@@ -97,7 +101,7 @@ pub enum Type {
 }
 
 /// What becomes of a message that is hit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InjectedFault {
     /// It is dropped.
@@ -108,7 +112,7 @@ pub enum InjectedFault {
 }
 
 /// A rule.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rule {
     /// What becomes of those that are hit.

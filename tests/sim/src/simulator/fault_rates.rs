@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! How often the adversary does what to messages and engines.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Faults of the short-message channel. Rates are per million messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MessageFaults {
     /// Lost, and reported as sent: what became of it is not known.
@@ -28,7 +29,7 @@ pub struct MessageFaults {
 }
 
 /// Faults of the engines. Rates are per million decisions of their kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineFaults {
     /// Completions lost; the descriptor's memory still tells.

@@ -2,6 +2,7 @@
 //! Fault plans: what the adversary does, when, and how often. `docs/simulator.md` explains every
 //! key.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::byzantine::Rates;
@@ -10,7 +11,7 @@ use crate::simulator::plan::{hundred, in_range, in_time, table_of, FaultPlan, Pl
 use crate::simulator::shrink::Search;
 
 /// What hosts do that is slow and allowed. Rates are per million decisions of their kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostFaults {
     /// Requests that an upper layer keeps before it decides.
@@ -24,7 +25,7 @@ pub struct HostFaults {
 }
 
 /// What happens at a time of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
     /// A node's link fails: its engine has no clock until the link is back.
@@ -66,7 +67,7 @@ impl What {
 }
 
 /// One scheduled happening. Times are in milliseconds since the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduled {
     /// When.
@@ -102,7 +103,7 @@ const fn ten() -> u32 {
 }
 
 /// A time in which other rates hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
     /// From, in milliseconds since the start.
@@ -118,7 +119,7 @@ pub struct Window {
 }
 
 /// A fault plan.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
     /// Number of nodes, unless the caller says otherwise.

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! `lnd top`: a live view of a running node, through its control socket.
+
+mod draw;
+mod view;
+
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use lnd_app::control::client::Client;
+use lnd_app::process::Broken;
+use lnd_app::say;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use ratatui::Terminal;
+use serde_json::json;
+
+use super::control::NodeArgs;
+use super::Done;
+use view::View;
+
+#[derive(Debug, clap::Args)]
+pub struct TopArgs {
+    /// Seconds between two looks at the node.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]
+    interval: f64,
+    /// Print one view as text and end; for terminals that are none.
+    #[arg(long)]
+    once: bool,
+    #[command(flatten)]
+    node: NodeArgs,
+}
+
+fn interval(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("'{text}' is no number"))?;
+    let range = 0.1..=3600.0;
+    range.contains(&seconds).then_some(seconds).ok_or("it is not 0.1 to 3600".into())
+}
+
+/// Columns and rows of a view that is printed.
+const PRINTED: (u16, u16) = (100, 40);
+
+impl TopArgs {
+    pub fn run(self) -> Done {
+        let mut view = View::default();
+        let mut client = self.node.client()?;
+        view.update(client.ask(dump())?);
+        if self.once {
+            print(&view)?;
+            return Ok(());
+        }
+        if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+            return Err("standard input and output are no terminal; --once prints a view".into());
+        }
+        let mut terminal = ratatui::try_init()?;
+        let ended = self.watch(&mut terminal, &mut view, client);
+        ratatui::restore();
+        Ok(ended?)
+    }
+
+    fn watch(
+        &self,
+        terminal: &mut ratatui::DefaultTerminal,
+        view: &mut View,
+        client: Client,
+    ) -> Result<(), Broken> {
+        let every = Duration::from_secs_f64(self.interval);
+        let mut client = Some(client);
+        let mut looked = Instant::now();
+        loop {
+            terminal.draw(|frame| draw::draw(frame, view))?;
+            let left = every.saturating_sub(looked.elapsed());
+            if event::poll(left)? {
+                if view_key(view, &event::read()?) {
+                    return Ok(());
+                }
+                continue;
+            }
+            looked = Instant::now();
+            if view.is_paused {
+                continue;
+            }
+            // A node that is gone may come back, as another incarnation.
+            let asked = client.take().map_or_else(|| self.node.client(), Ok);
+            let asked = asked.and_then(|mut it| Ok((it.ask(dump())?, it)));
+            match asked {
+                Ok((answer, it)) => {
+                    view.update(answer);
+                    client = Some(it);
+                }
+                Err(error) => view.trouble = Some(error.to_string()),
+            }
+        }
+    }
+}
+
+fn dump() -> serde_json::Value {
+    json!({ "do": "show", "what": "dump" })
+}
+
+/// Does what a key says. Whether it says to end.
+fn view_key(view: &mut View, event: &Event) -> bool {
+    let Event::Key(key) = event else { return false };
+    if key.kind == KeyEventKind::Release {
+        return false;
+    }
+    let is_control_c =
+        key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+    match key.code {
+        _ if is_control_c => return true,
+        KeyCode::Char('q') | KeyCode::Esc => return true,
+        KeyCode::Char(' ' | 'p') => view.is_paused = !view.is_paused,
+        KeyCode::Tab | KeyCode::Right => view.turn(1),
+        KeyCode::BackTab | KeyCode::Left => view.turn(-1),
+        KeyCode::Char(digit @ '1'..='9') => view.turn_to(digit as usize - '1' as usize),
+        KeyCode::Down | KeyCode::Char('j') => view.scroll(1),
+        KeyCode::Up | KeyCode::Char('k') => view.scroll(-1),
+        KeyCode::PageDown => view.scroll(20),
+        KeyCode::PageUp => view.scroll(-20),
+        _ => {}
+    }
+    false
+}
+
+/// Prints every page of a view, without colours.
+fn print(view: &View) -> Result<(), Broken> {
+    let mut view = view.clone();
+    for page in 0..view::PAGES.len() {
+        view.turn_to(page);
+        let mut terminal = Terminal::new(TestBackend::new(PRINTED.0, PRINTED.1))?;
+        terminal.draw(|frame| draw::draw(frame, &view))?;
+        let buffer = terminal.backend().buffer();
+        let (columns, rows) = (usize::from(PRINTED.0), usize::from(PRINTED.1));
+        let mut lines: Vec<String> = Vec::new();
+        for cells in buffer.content().chunks(columns).take(rows) {
+            let line: String = cells.iter().map(ratatui::buffer::Cell::symbol).collect();
+            lines.push(line.trim_end().to_owned());
+        }
+        lines.retain(|line| !line.is_empty());
+        say!("{}", lines.join("\n"));
+    }
+    Ok(())
+}
