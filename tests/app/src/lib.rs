@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! files/      a file service on the upper layer: server, client, stores
+//! cluster.rs  a description of nodes, and their processes
 //! control/    the control socket of a running node
 //! demo/       two nodes, threads, real time, failures: the demonstration
 //! process/    separate processes over one fabric file
@@ -12,6 +13,7 @@
 //! ```
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod cluster;
 pub mod control;
 pub mod demo;
 pub mod files;

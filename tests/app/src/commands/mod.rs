@@ -4,6 +4,7 @@
 //! A command is a variant of [`Command`], a line of [`Command::run`], and a file beside this one
 //! with its options. Help, completion and manual pages are made from the list.
 
+mod cluster;
 mod control;
 mod decode;
 mod demo;
@@ -64,6 +65,9 @@ enum Command {
     Perf(nodes::PerfArgs),
     /// Measure `put` and `get` beside `cp`, in one run and on one file system.
     Bench(nodes::BenchArgs),
+    /// Run the nodes that a file describes, or say how they are.
+    #[command(subcommand)]
+    Cluster(cluster::ClusterCommand),
     /// Make, show or change a fabric file.
     #[command(subcommand)]
     Fabric(fabric::FabricCommand),
@@ -95,7 +99,7 @@ enum Command {
     Fsm(fsm::FsmArgs),
     /// Take a frame of the wire format apart, and say what is wrong with it.
     Decode(decode::DecodeArgs),
-    /// Show the JSON schema of the plans of `sim`.
+    /// Show the JSON schema of the plans of `sim`, or of a cluster's description.
     Schema(schema::SchemaArgs),
     /// Write the completions of a shell to standard output.
     Completion(tool::CompletionArgs),
@@ -112,6 +116,7 @@ impl Command {
             Self::Ping(args) => args.run(started),
             Self::Perf(args) => args.run(started),
             Self::Bench(args) => args.run(),
+            Self::Cluster(command) => command.run(),
             Self::Fabric(command) => command.run(),
             Self::Net(command) => command.run(),
             Self::Peer(command) => command.run(),

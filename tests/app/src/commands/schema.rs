@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! `lnd schema`: what a plan's file may hold, as a JSON schema, for editors and checkers.
+//! `lnd schema`: what the file of a plan or of a cluster may hold, as a JSON schema, for editors and checkers.
 
 use clap::ValueEnum;
+use lnd_app::cluster::Cluster;
 use lnd_app::say;
 use lnd_sim::{rails, world};
 use serde_json::{json, Value};
@@ -21,6 +22,8 @@ enum Of {
     World,
     /// A plan that names networks: nodes with several interfaces.
     Rails,
+    /// A description of nodes for `lnd cluster`.
+    Cluster,
 }
 
 impl SchemaArgs {
@@ -28,10 +31,12 @@ impl SchemaArgs {
         let mut schema = match self.of {
             Of::World => schemars::schema_for!(world::Plan).to_value(),
             Of::Rails => schemars::schema_for!(rails::Plan).to_value(),
+            Of::Cluster => schemars::schema_for!(Cluster).to_value(),
         };
         schema["title"] = match self.of {
             Of::World => "A fault plan of lnd sim".into(),
             Of::Rails => "A plan of lnd sim for nodes with several interfaces".into(),
+            Of::Cluster => "Nodes for lnd cluster".into(),
         };
         bound(&mut schema, self.of);
         say!("{schema:#}");
@@ -41,7 +46,7 @@ impl SchemaArgs {
 
 /// The ranges that the plans themselves check, beyond those of their numbers' types.
 fn bound(schema: &mut Value, of: Of) {
-    if matches!(of, Of::Rails) {
+    if !matches!(of, Of::World) {
         return;
     }
     for (name, least, most) in [("nodes", 2, 8), ("links", 1, 8), ("seconds", 1, 3600)] {
