@@ -119,6 +119,7 @@ fn structs_lie_as_a_c_compiler_lays_them() {
             size, run_state, active, passive, peers, counters, frames_control, frames_lnd,
             frames_bad, frames_forged, completions, interrupts, misuses
         };
+        lnd_metric_info { size, kind, name, unit, help };
         lnd_frag { addr, len, reserved };
         lnd_send_request {
             size, kind, nid, link, routed, header, frags, header_len, nfrags, deadline, user, peer

@@ -6,6 +6,7 @@
 //! cluster.rs  a description of nodes, and their processes
 //! control/    the control socket of a running node
 //! demo/       two nodes, threads, real time, failures: the demonstration
+//! metrics/    what a node counts, for Prometheus
 //! process/    separate processes over one fabric file
 //! output.rs   what the program prints
 //! yaml.rs     values as YAML, as lnetctl prints them
@@ -17,6 +18,7 @@ pub mod cluster;
 pub mod control;
 pub mod demo;
 pub mod files;
+pub mod metrics;
 pub mod output;
 pub mod process;
 pub mod yaml;

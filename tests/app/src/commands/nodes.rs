@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The options of `lnd node` and of its clients.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use lnd_app::metrics::parse_address;
 use lnd_app::process::{
     self, parse_nid, Control, Make, PerfPlan, PingPlan, Setup, PERF_BYTES, PING_BYTES,
 };
@@ -17,6 +19,10 @@ pub struct NodeArgs {
     /// The directory; made if there is none. One node at a time may serve it.
     #[arg(long, default_value = "lnd.files")]
     dir: PathBuf,
+    /// Serve what the node counts, for Prometheus, at this address; a port alone: on this machine
+    /// only, such as 9464.
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_address)]
+    metrics: Option<SocketAddr>,
     /// The fabric: one file that all processes map. Made if there is none.
     #[arg(long, value_name = "FILE", default_value = "lnd.fabric")]
     fabric: PathBuf,
@@ -39,7 +45,7 @@ pub struct NodeArgs {
 
 impl NodeArgs {
     pub fn run(self, started: Instant) -> Done {
-        let Self { dir, fabric, nodes, window, me, control, no_control } = self;
+        let Self { dir, metrics, fabric, nodes, window, me, control, no_control } = self;
         if let Some(mib) = window.filter(|mib| process::check_window(mib << 20).is_err()) {
             return Err(Failed::window(&["node"], mib));
         }
@@ -50,7 +56,7 @@ impl NodeArgs {
         };
         let make = Some(Make { nodes, window });
         let setup = Setup { fabric, make, me, timeout: 0, started, control };
-        Ok(process::serve(&setup, &dir)?)
+        Ok(process::serve(&setup, &dir, metrics)?)
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! `lnd node`: serves a directory until told to stop.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use lnd_core::counters::Counter;
@@ -16,8 +17,10 @@ use super::host::{host, Actor};
 use super::perf::PerfTarget;
 use super::{signals, Broken, Setup};
 use crate::files::{DirStore, FileServer, Pages, ServerConfig};
+use crate::metrics::Page;
 
 struct Serving {
+    metrics: Option<Page>,
     dir: PathBuf,
     /// Until when what is open may end; nothing new is taken.
     draining: Option<Instant>,
@@ -26,13 +29,15 @@ struct Serving {
     server: Option<FileServer<DirStore>>,
 }
 
-/// Serves `dir` until SIGINT or SIGTERM.
+/// Serves `dir` until SIGINT or SIGTERM; and what it counts at `metrics`.
 ///
 /// # Errors
 /// The directory or the fabric cannot be used, or the end was not a clean one.
-pub fn serve(setup: &Setup, dir: &Path) -> Result<(), Broken> {
+pub fn serve(setup: &Setup, dir: &Path, metrics: Option<SocketAddr>) -> Result<(), Broken> {
     signals::catch();
+    let open = |at| Page::open(at).map_err(|error| format!("metrics at {at}: {error}"));
     let mut serving = Serving {
+        metrics: metrics.map(open).transpose()?,
         dir: dir.to_owned(),
         draining: None,
         drained: false,
@@ -61,6 +66,9 @@ impl Actor for Serving {
         let server = FileServer::new(config, Pages::new(0, files), store, &mut station.node.lnet)
             .map_err(|error| format!("the fabric's windows are too small: {error:?}"))?;
         self.server = Some(server);
+        if let Some(page) = &self.metrics {
+            crate::say!("metrics at http://{}/metrics", page.address());
+        }
         crate::say!("{} is up, incarnation {:016x}", me.nid, me.incarnation.raw());
         Ok(())
     }
@@ -98,6 +106,9 @@ impl Actor for Serving {
         station: &mut Station<'_>,
         window: &mut MemoryWindow<'_>,
     ) -> bool {
+        if let Some(page) = &mut self.metrics {
+            page.board.publish(now, station);
+        }
         let Some(server) = &mut self.server else { return false };
         let busy = server.next_deadline().is_some_and(|due| due <= now);
         server.poll(now, &mut station.node.lnet, window);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use lnd_core::counters::Counters;
 use lnd_core::driver::Interrupt;
 use lnd_core::id::LinkId;
-use lnd_core::ports::NoTrace;
+use lnd_core::observe::IrqObserver;
 use lnd_dma::driver::CompletionQueue;
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::regs::InterruptBits as Bits;
@@ -25,6 +25,8 @@ pub struct EngineRef<'m> {
     pub engine: SoftEngine<'m, Bus<'m>, NoFaults>,
     /// The interrupt.
     pub interrupt: Interrupt<'m, CompletionQueue<'m, LinkMemory<'m>>>,
+    /// Tells the node's observer when a descriptor came back.
+    pub(super) irq_watch: IrqObserver<'m>,
     pub(super) bells: &'m Bells,
     pub(super) node: u32,
     pub(super) link: LinkId,
@@ -55,7 +57,7 @@ pub fn drive_engine(
     clock: Clock,
     kill: &AtomicBool,
 ) -> EngineStats {
-    let EngineRef { engine, interrupt, bells, node, link, link_event } = engine_ref;
+    let EngineRef { engine, interrupt, irq_watch, bells, node, link, link_event } = engine_ref;
     let bell = bells.engine(*node, *link);
     bell.into_iter().for_each(Wake::adopt);
     let (mut stats, mut idle) = (EngineStats::default(), Idle::default());
@@ -72,7 +74,7 @@ pub fn drive_engine(
             bells.ring_host(*node);
         }
         if progress.completions > 0 || !interrupt.queue().is_empty() {
-            let served = interrupt.on_interrupt(now, 256, &mut NoTrace);
+            let served = interrupt.on_interrupt(now, 256, irq_watch);
             if served.wake {
                 bells.ring_host(*node);
             }

@@ -5,8 +5,10 @@ mod bells;
 mod clock;
 mod engine;
 mod station;
+mod watch;
 
 pub use bells::{sharpen_timers, Bells, Idle};
 pub use clock::{Clock, Wake};
 pub use engine::{drive_engine, EngineRef, EngineStats};
 pub use station::{random_word, Monitor, Station, StationError, OPENING};
+pub use watch::Watch;

@@ -21,9 +21,10 @@ use lnd_shortmsg::wire::Checksum;
 use super::bells::{Bells, Idle};
 use super::clock::Clock;
 use super::engine::EngineRef;
+use super::watch::Watch;
 use crate::fabric::{nid_of, Bus, Fabric, Inbox, JoinError, Membership, NodeState, ShmChannel};
 use crate::lnet::{self, Lnet};
-use crate::node::{Arena, History, Node, Parts};
+use crate::node::{Arena, Node, Parts};
 
 /// Frames taken out of a mailbox before another one is looked at.
 const FRAMES: u32 = 16;
@@ -59,7 +60,7 @@ impl std::error::Error for StationError {}
 /// A node at work.
 pub struct Station<'m> {
     /// The node.
-    pub node: Node<'m, ShmChannel<'m>, History>,
+    pub node: Node<'m, ShmChannel<'m>, Watch<'m>>,
     inbox: Inbox<'m>,
     membership: Membership<'m>,
     clock: Clock,
@@ -94,12 +95,13 @@ impl<'m> Station<'m> {
         let mut upper = lnet::Config::new(me.nid);
         upper.first_generation = me.incarnation.raw() as u32;
         upper.acks = lnet::AckPolicy::ByEvent;
+        let (watch, irq_watch) = Watch::new(arena, config.slots, config.peers);
         let parts = Parts {
             node,
             me,
             config,
             channel,
-            tracer: History::without_hash(256),
+            tracer: watch,
             lnet: Lnet::new(upper).map_err(|_| StationError::Upper)?,
             timeout: Span::from_secs(10),
         };
@@ -113,6 +115,7 @@ impl<'m> Station<'m> {
             engine_refs.push(EngineRef {
                 engine,
                 interrupt: Interrupt::new(node_.driver.irq_handle(), queue),
+                irq_watch,
                 bells,
                 node,
                 link,
