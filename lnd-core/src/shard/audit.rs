@@ -44,6 +44,7 @@ crate::sentences! { Broken {
     Self::Credits(_) => "a peer's credits do not add up",
     Self::Pulls(_) => "the count of pulls is wrong",
     Self::Passive(_) => "a peer has more slots than its credits allow",
+    Self::Drains => "the count of transfers that drain together is wrong",
     Self::Lists => "the count of fragment lists in use is wrong",
     Self::NotQuiet => "the cached next deadline is wrong",
 }}

@@ -317,7 +317,7 @@ fn dump(now: Instant, station: &mut Station<'_>, server: Value) -> Value {
         };
     }
     blockers.extend(station.node.lnet.blockers().iter().map(|it| Value::from(upper_words(it))));
-    let events = station.node.driver.tracer_mut().last().map(
+    let events = station.node.driver.tracer_mut().history.last().map(
         |(at, trace)| json!({ "at_ms": millis(at.since(Instant::ORIGIN)), "event": words(trace) }),
     );
     all.insert("blockers".into(), blockers.into());
