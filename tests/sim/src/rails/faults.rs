@@ -6,6 +6,7 @@ use super::world::World;
 use crate::fabric::nid_of;
 use crate::simulator::event::Fault;
 use crate::simulator::faults::ms;
+use crate::simulator::run_log::{words_of, Logged};
 
 /// How long it takes until there is proof of a death.
 const PROVEN_MS: u32 = 10;
@@ -68,6 +69,15 @@ impl World<'_> {
     /// Lets something happen now.
     pub fn happens(&mut self, it: Scheduled) {
         let Some(number) = self.number(it.host, it.ni) else { return };
+        if let Some(log) = self.tally.log() {
+            log.add(Logged::Event {
+                name: words_of(&format!("{:?}", it.what)),
+                host: it.host,
+                link: (it.what != What::Death).then_some(it.ni),
+                peer: it.peer,
+                for_ms: it.for_ms,
+            });
+        }
         match it.what {
             What::NiDown => {
                 self.tally.count("interfaces down");

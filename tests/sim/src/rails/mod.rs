@@ -48,6 +48,19 @@ pub use swarm::swarm;
 pub use world::{NiSpec, World};
 
 use crate::simulator::fail::Failure;
+use crate::simulator::tally::Tally;
+use crate::simulator::RunLog;
+
+/// The interfaces of a plan, by number.
+pub fn specs(plan: &Plan) -> Vec<NiSpec> {
+    world::number_all(plan)
+}
+
+/// The command that runs a plan.
+pub fn command(plan: &Plan, seed: u64) -> String {
+    let file = plan.name.as_ref().map_or(String::new(), |name| format!(" --faults {name}"));
+    format!("lnd sim --rails --seed {seed}{file}")
+}
 
 /// Runs a plan to its end.
 ///
@@ -62,10 +75,23 @@ pub fn run(plan: &Plan, seed: u64) -> Result<Report, Failure> {
 /// # Errors
 /// As for [`run`].
 pub fn run_with(plan: &Plan, seed: u64, defect: Option<Defect>) -> Result<Report, Failure> {
-    let file = plan.name.as_ref().map_or(String::new(), |name| format!(" --faults {name}"));
+    run_logged(plan, seed, defect, None)
+}
+
+/// As [`run_with`]; all that happens goes into `log`. The run is the same with and without one.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_logged(
+    plan: &Plan,
+    seed: u64,
+    defect: Option<Defect>,
+    log: Option<&RunLog>,
+) -> Result<Report, Failure> {
     let seeded = defect.map_or(String::new(), |defect| format!(" --defect {}", defect.name()));
-    let command = format!("lnd sim --rails --seed {seed}{file}{seeded}");
-    let played = with(plan, seed, defect, |world| {
+    let command = command(plan, seed) + &seeded;
+    let tally = Tally::logged(log.cloned());
+    let played = start::with_tally(plan, seed, defect, tally, |world| {
         let played = world.play(seed);
         played.map_err(|broken| world.failure(seed, command.clone(), &broken, Vec::new()))
     });

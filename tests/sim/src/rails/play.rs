@@ -79,6 +79,7 @@ impl<'m> World<'m> {
         if let Some(what) = self.layer.oracle.violations.first() {
             return Err(Violation::at(host, what));
         }
+        self.log_health(host);
         let Some(incarnation) = self.hosts.get(host as usize).and_then(|h| h.incarnation.as_ref())
         else {
             return Ok(());
@@ -99,6 +100,16 @@ impl<'m> World<'m> {
             self.check_counters(host)?;
         }
         Ok(())
+    }
+
+    /// Writes what a node thinks of every interface into the log, where it has changed.
+    fn log_health(&self, host: u32) {
+        let Some(log) = self.tally.log() else { return };
+        for number in 0..self.layer.specs.len() as u32 {
+            if let Some(health) = self.seen(host, number) {
+                log.add_health(host, number, health.value);
+            }
+        }
     }
 
     fn check_counters(&self, host: u32) -> Result<(), Violation> {
@@ -328,6 +339,7 @@ impl<'m> World<'m> {
     /// # Errors
     /// The first rule that was broken.
     pub fn play(&mut self, seed: u64) -> Result<Report, Violation> {
+        self.begin_phase("traffic and faults");
         let mut samples = vec![self.sample()];
         let whole = Span::from_secs(u64::from(self.layer.plan.seconds));
         for slice in 1..=SAMPLES {
@@ -336,14 +348,18 @@ impl<'m> World<'m> {
             samples.push(self.sample());
         }
         let rules = self.layer.rules.counts();
+        self.begin_phase("calm");
         self.calm_down();
         self.come_to_rest()?;
+        self.begin_phase("recovery");
         self.heal()?;
         samples.push(self.sample());
         let healed = self.now;
+        self.begin_phase("each node reaches each");
         self.reach_everybody()?;
         self.compare_ends(|_, _| Ok(()))?;
         let report = self.report(seed, samples, rules, healed);
+        self.begin_phase("shutdown");
         self.end_all()?;
         Ok(report)
     }

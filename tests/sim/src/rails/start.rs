@@ -39,12 +39,23 @@ pub fn with<R>(
     defect: Option<Defect>,
     run: impl FnOnce(&mut World<'_>) -> R,
 ) -> Result<R, String> {
+    with_tally(plan, seed, defect, Tally::default(), run)
+}
+
+/// As [`with`]; faults are counted in `tally`, which may log all else, too.
+pub(super) fn with_tally<R>(
+    plan: &Plan,
+    seed: u64,
+    defect: Option<Defect>,
+    tally: Tally,
+    run: impl FnOnce(&mut World<'_>) -> R,
+) -> Result<R, String> {
     plan.check_alone().map_err(|error| error.to_string())?;
     let specs: Rc<[NiSpec]> = number_all(plan).into();
     let mut rng = Rng::new(seed);
     skip_draws(plan, seed, &mut rng).map_err(|error| error.to_string())?;
     on_ground(Shape::new(specs.len() as u32, 1, SLOTS, WINDOW), |ground| {
-        let mut world = begin(ground, plan, specs, rng, defect);
+        let mut world = begin(ground, plan, specs, (rng, tally), defect);
         world.all().try_for_each(|host| world.start_host(host)).map_err(|broken| broken.what)?;
         world.schedule(plan.events.iter().map(|&event| (event.at_ms, event)));
         Ok(run(&mut world))
@@ -56,10 +67,9 @@ fn begin<'m>(
     ground: Ground<'m>,
     plan: &Plan,
     specs: Rc<[NiSpec]>,
-    mut rng: Rng,
+    (mut rng, tally): (Rng, Tally),
     defect: Option<Defect>,
 ) -> World<'m> {
-    let tally = Tally::default();
     let nets = nets_of(plan, &specs, &mut rng, &tally);
     let start = Instant::from_nanos(1_000_000_000);
     let layer = Rails {
@@ -150,7 +160,8 @@ impl<'m> World<'m> {
         let mut user = User::new(host, window, self.rng.fork(), habits);
         let mut rails = Vec::new();
         for it in self.layer.places(host) {
-            rails.push(Rail::new(&common, it.number, it.net, &mut self.rng, recorder.clone())?);
+            let recorder = recorder.of_unit(it.number);
+            rails.push(Rail::new(&common, it.number, it.net, &mut self.rng, recorder)?);
         }
         let lnet = self.new_lnet(host, &far, &mut user)?;
         let specs = self.layer.specs.clone();

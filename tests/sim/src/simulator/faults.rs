@@ -8,6 +8,7 @@ use lnd_dma::regs::{ControlBits, Register, RegisterAccess};
 use super::event::{Event, Fault};
 use super::fail::Violation;
 use super::layer::{Layer, Running};
+use super::run_log::Logged;
 use super::world::World;
 use crate::fabric::NodeState;
 
@@ -44,6 +45,10 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         if let Some(place) = self.hosts.get_mut(host as usize) {
             place.incarnation = Some(incarnation);
             place.incarnations += 1;
+            let incarnation = place.incarnations;
+            if let Some(log) = self.tally.log() {
+                log.add(Logged::Host { host, up: true, incarnation });
+            }
         }
         let first = self.now.after(Span::from_micros(self.rng.below(5_000)));
         if self.traffic || L::USERS_STAY {
@@ -60,6 +65,10 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         let incarnation = place.incarnation.take();
         if let Some(incarnation) = &incarnation {
             incarnation.add_to(&mut place.past);
+            let incarnation = place.incarnations;
+            if let Some(log) = self.tally.log() {
+                log.add(Logged::Host { host, up: false, incarnation });
+            }
         }
         self.book.mark_dead(host);
         for place in self.layer.places(host) {

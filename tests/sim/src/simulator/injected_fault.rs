@@ -8,6 +8,7 @@ use lnd_shortmsg::wire::{decode, Checksum};
 
 use super::mailbox::{Frame, Lane, Post};
 use super::network::{Network, MEMORY};
+use super::run_log::FrameId;
 
 impl Network<'_> {
     pub(crate) fn late(&mut self) -> Span {
@@ -85,16 +86,17 @@ impl Network<'_> {
     }
 
     /// Puts a frame on its way, and what the adversary makes of it.
-    pub(crate) fn deliver(&mut self, lane: Lane, mut bytes: Vec<u8>) {
-        let faults = self.faults;
+    pub(crate) fn deliver(&mut self, lane: Lane, mut bytes: Vec<u8>, id: FrameId) {
+        let (faults, mut fault) = (self.faults, "");
         if !self.reliable && self.strikes(faults.duplicate, "messages duplicated") {
             let at = self.now.after(self.latency()).after(self.late());
-            self.posts.push((at, frame(lane, bytes.clone())));
+            self.posts.push((at, frame(lane, bytes.clone(), id, "duplicated")));
         }
         if faults.replay > 0 && !self.reliable {
             self.replay(lane, &bytes);
         }
         if !self.reliable && self.strikes(faults.corrupt, "messages corrupted") {
+            fault = "corrupted";
             for _ in 0..self.rng.between(1, 4) {
                 let at = self.rng.below(bytes.len() as u64) as usize;
                 // Never zero: a byte is changed for sure.
@@ -116,7 +118,10 @@ impl Network<'_> {
             mailbox.last = at;
         }
         self.boxes.entry(lane).or_default().taken += 1;
-        let frame = Frame { bytes, placed: true };
+        if delayed && fault.is_empty() {
+            fault = "delayed";
+        }
+        let frame = Frame { bytes, placed: true, id, fault };
         self.posts.push((at, Post::Frame(lane, frame)));
     }
 
@@ -128,7 +133,7 @@ impl Network<'_> {
             let mut at = self.now.after(self.late());
             for (lane, bytes) in self.old.iter().skip(which).take(many).cloned() {
                 at = at.after(Span::from_nanos(100));
-                self.posts.push((at, frame(lane, bytes)));
+                self.posts.push((at, frame(lane, bytes, 0, "replayed")));
             }
         }
         if self.old.len() == MEMORY {
@@ -139,6 +144,6 @@ impl Network<'_> {
 }
 
 /// A frame that has no place of its own in its mailbox.
-fn frame(lane: Lane, bytes: Vec<u8>) -> Post {
-    Post::Frame(lane, Frame { bytes, placed: false })
+fn frame(lane: Lane, bytes: Vec<u8>, id: FrameId, fault: &'static str) -> Post {
+    Post::Frame(lane, Frame { bytes, placed: false, id, fault })
 }

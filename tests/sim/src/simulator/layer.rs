@@ -9,6 +9,7 @@ use super::book::Book;
 use super::device::{Pace, Port, WatchedBus};
 use super::fail::Violation;
 use super::mailbox::{Lane, Pending};
+use super::run_log::RunLog;
 use super::tally::Recorder;
 use super::user::User;
 use super::world::World;
@@ -207,10 +208,15 @@ pub struct Host<N, P> {
 impl<N, P: Default> Host<N, P> {
     /// A host that has not started.
     pub fn new() -> Self {
+        Self::logged(0, None)
+    }
+
+    /// Host `number`, which has not started, and whose trace goes into the log of the run, too.
+    pub fn logged(number: u32, log: Option<RunLog>) -> Self {
         Self {
             incarnation: None,
             incarnations: 0,
-            recorder: Recorder::new(4096),
+            recorder: Recorder::logged(4096, number, log),
             past: P::default(),
         }
     }

@@ -8,6 +8,8 @@ use lnd_core::id::{LinkId, Tag};
 use lnd_core::ports::Sent;
 use lnd_core::time::Instant;
 
+use super::run_log::FrameId;
+
 /// One mailbox: from, to, link, and whether it is the control lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lane {
@@ -28,6 +30,10 @@ pub struct Frame {
     pub bytes: Vec<u8>,
     /// It takes a place in its mailbox: the sender has paid for it. Duplicates have none.
     pub placed: bool,
+    /// Its number, if the run is logged.
+    pub id: FrameId,
+    /// What has happened to it on its way; empty: nothing.
+    pub fault: &'static str,
 }
 
 /// What the network arranges for later.

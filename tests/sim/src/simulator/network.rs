@@ -17,6 +17,7 @@ use lnd_core::time::{Instant, Span};
 
 use super::fault_rates::MessageFaults;
 use super::mailbox::{Frame, Lane, Mailbox, Pending, Post};
+use super::run_log::Logged;
 use super::tally::{Recorder, Tally};
 use super::waiting::Reading;
 use crate::lnet::LnetHeader;
@@ -200,7 +201,14 @@ impl<'m> Network<'m> {
         if lost {
             mailbox.taken -= u32::from(frame.placed);
             self.tally.count("frames lost with their link");
+            if let Some(log) = self.tally.log() {
+                log.add(Logged::Lost { frame: frame.id, lane });
+            }
             return false;
+        }
+        if let Some(log) = self.tally.log() {
+            let Frame { id, fault, ref bytes, .. } = frame;
+            log.add(Logged::Arrived { frame: id, lane, bytes: bytes.clone(), fault });
         }
         mailbox.inbox.push_back(frame);
         true
@@ -244,7 +252,15 @@ impl<'m> Network<'m> {
         let mut taken = 0;
         while taken < budget {
             let Some(frame) = this.borrow_mut().take(lane) else { break };
-            if !take(&frame.bytes) {
+            let log = this.borrow().tally.log().cloned();
+            if let Some(log) = &log {
+                log.reads(frame.id);
+            }
+            let is_taken = take(&frame.bytes);
+            if let Some(log) = &log {
+                log.reads(0);
+            }
+            if !is_taken {
                 this.borrow_mut().put_back(lane, frame);
                 return Reading { taken, waits: true };
             }
@@ -267,7 +283,7 @@ impl<'m> Network<'m> {
         tag: Option<Tag>,
         closes: bool,
     ) -> Option<Sent> {
-        let (delivered, sent) = self.hand_over(lane, bytes);
+        let (delivered, sent) = self.hand_over(lane, bytes, tag);
         match tag {
             Some(tag) if !self.ends_at_once => self.end_later(lane, tag, sent),
             _ => {}
@@ -310,7 +326,7 @@ impl<'m> Network<'m> {
     }
 
     /// Whether it arrives, and what its sender is told.
-    fn hand_over(&mut self, lane: Lane, bytes: Vec<u8>) -> (bool, Sent) {
+    fn hand_over(&mut self, lane: Lane, bytes: Vec<u8>, tag: Option<Tag>) -> (bool, Sent) {
         self.hash.add(self.now.as_nanos() ^ (bytes.len() as u64) << 48);
         if self.lawless.is_some() {
             if self.overheard.len() == MEMORY {
@@ -318,11 +334,21 @@ impl<'m> Network<'m> {
             }
             self.overheard.push_back((lane, bytes.clone()));
         }
-        let (delivered, sent) = self.injected(lane);
-        if delivered {
-            self.deliver(lane, bytes);
+        self.set_out(lane, bytes, tag)
+    }
+
+    /// Puts a frame on its way, if it leaves at all. Whether it does, and what its sender is told.
+    fn set_out(&mut self, lane: Lane, bytes: Vec<u8>, tag: Option<Tag>) -> (bool, Sent) {
+        let id = self.tally.log().map_or(0, |log| log.number_frame());
+        let (leaves, told) = self.injected(lane);
+        if let Some(log) = self.tally.log() {
+            let (bytes, fault) = (bytes.clone(), log.last_fault());
+            log.add(Logged::Sent { frame: id, lane, tag, bytes, leaves, told, fault });
         }
-        (delivered, sent)
+        if leaves {
+            self.deliver(lane, bytes, id);
+        }
+        (leaves, told)
     }
 
     fn end_later(&mut self, lane: Lane, tag: Tag, sent: Sent) {
@@ -348,10 +374,7 @@ impl<'m> Network<'m> {
         let taken = self.boxes.get(&lane).map_or(0, |mailbox| mailbox.taken);
         if self.neighbours(lane.from, lane.to) && taken < room {
             self.hash.add(self.now.as_nanos() ^ (bytes.len() as u64) << 48);
-            let (delivered, _) = self.injected(lane);
-            if delivered {
-                self.deliver(lane, bytes);
-            }
+            self.set_out(lane, bytes, None);
         }
     }
 

@@ -72,7 +72,9 @@ impl<'m, L: Layer<'m>> World<'m, L> {
     pub(super) fn interrupt(&mut self, host: u32, at: usize) -> Option<u32> {
         let (now, budget) = (self.now, L::interrupt_budget(&mut self.rng));
         let paused = self.paused(host);
+        let unit = self.layer.places(host).get(at).map_or(host, |place| place.number);
         let place = self.hosts.get_mut(host as usize)?;
+        let mut recorder = place.recorder.of_unit(unit);
         let port = place.incarnation.as_mut()?.port(at)?;
         if port.interrupt_at != Some(now) {
             return None;
@@ -82,7 +84,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
             self.interrupt_at(host, at, until);
             return None;
         }
-        let served = port.interrupt.on_interrupt(now, budget, &mut place.recorder);
+        let served = port.interrupt.on_interrupt(now, budget, &mut recorder);
         if served.more {
             self.interrupt_at(host, at, now.after(Span::from_nanos(500)));
         }
@@ -107,7 +109,8 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         let host = self.layer.host_of(ended.node)?;
         let place = self.hosts.get_mut(host as usize)?;
         let incarnation = place.incarnation.as_mut()?;
-        if incarnation.on_sent(now, &ended, by_thread, &mut place.recorder) {
+        let mut recorder = place.recorder.of_unit(ended.node);
+        if incarnation.on_sent(now, &ended, by_thread, &mut recorder) {
             self.wake(host);
         }
         Some(host)

@@ -16,6 +16,7 @@ use super::layer::{Host, Layer, Running};
 use super::mailbox::Post;
 use super::network::Network;
 use super::queue::Queue;
+use super::run_log::Logged;
 use super::tally::Tally;
 use crate::fabric::{Fabric, Mapping, Shape};
 use crate::mixer::Mixer;
@@ -112,6 +113,9 @@ pub struct Beginning<'m> {
 impl<'m, L: Layer<'m>> World<'m, L> {
     /// A world of `hosts` hosts, none of which has started.
     pub fn new(it: Beginning<'m>, hosts: u32, layer: L) -> Self {
+        if let Some(log) = it.tally.log() {
+            log.set_now(it.start);
+        }
         Self {
             ground: it.ground,
             now: it.start,
@@ -119,8 +123,8 @@ impl<'m, L: Layer<'m>> World<'m, L> {
             step: 0,
             queue: Queue::default(),
             nets: it.nets,
+            hosts: (0..hosts).map(|host| Host::logged(host, it.tally.log().cloned())).collect(),
             tally: it.tally,
-            hosts: (0..hosts).map(|_| Host::new()).collect(),
             book: it.book,
             rng: it.rng,
             hash: Mixer::default(),
@@ -195,6 +199,9 @@ impl<'m, L: Layer<'m>> World<'m, L> {
                 net.borrow_mut().now = at;
             }
             self.layer.on_time(at);
+            if let Some(log) = self.tally.log() {
+                log.set_now(at);
+            }
             if let Some(host) = self.take(event)? {
                 self.step += 1;
                 self.hash.add(at.as_nanos() ^ u64::from(host) << 56);
@@ -202,6 +209,14 @@ impl<'m, L: Layer<'m>> World<'m, L> {
                 L::check(self, host)?;
             }
             self.collect();
+        }
+    }
+
+    /// A part of the run begins.
+    pub(crate) fn begin_phase(&self, name: &'static str) {
+        if let Some(log) = self.tally.log() {
+            log.set_now(self.now);
+            log.add(Logged::Phase { name });
         }
     }
 

@@ -12,6 +12,7 @@ use crate::simulator::event::{Event, Fault};
 use crate::simulator::fail::Violation;
 use crate::simulator::faults::ms;
 use crate::simulator::layer::Running;
+use crate::simulator::run_log::{words_of, Logged};
 
 /// What else happens in a world of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,26 @@ impl Own {
 }
 
 impl Scheduled {
+    /// It begins: for the log.
+    fn as_logged(&self) -> Logged {
+        let about_link = matches!(
+            self.what,
+            What::LinkDown
+                | What::LinkAlarm
+                | What::ConnectionDown
+                | What::BlankRegisters
+                | What::Scribble
+        );
+        let at_once = matches!(self.what, What::LinkAlarm | What::Scribble);
+        Logged::Event {
+            name: words_of(&format!("{:?}", self.what)),
+            host: self.node,
+            link: about_link.then_some(self.link),
+            peer: self.peer,
+            for_ms: if at_once { 0 } else { self.for_ms },
+        }
+    }
+
     /// The node whose software is called for this, if one is.
     const fn notified(&self) -> Option<u32> {
         match self.what {
@@ -104,6 +125,9 @@ impl World<'_> {
         }
         let Some(link) = LinkId::new(it.link as usize) else { return };
         let node = it.node;
+        if let Some(log) = self.tally.log() {
+            log.add(it.as_logged());
+        }
         match it.what {
             What::LinkDown => {
                 self.tally.count("links down");

@@ -48,8 +48,9 @@ use crate::node::{tag_words, words};
 use crate::rng::Rng;
 use crate::simulator::fail::{self, Violation};
 use crate::simulator::plan::{in_range, PlanError};
+use crate::simulator::tally::Tally;
 use crate::simulator::world::on_ground;
-use crate::simulator::Recorded;
+use crate::simulator::{Recorded, RunLog};
 use setup::Setup;
 use world::World;
 
@@ -145,7 +146,7 @@ pub fn run(options: &Options) -> Result<Summary, Failure> {
 /// # Errors
 /// [`Failure`].
 pub fn run_with(options: &Options, defect: Option<Defect>) -> Result<Summary, Failure> {
-    run_recorded(options, defect, None)
+    play(options, defect, None, None)
 }
 
 /// As [`run_with`]; every event of every node goes into `record`, also of a run that fails.
@@ -157,6 +158,27 @@ pub fn run_recorded(
     defect: Option<Defect>,
     record: Option<&mut Vec<Recorded>>,
 ) -> Result<Summary, Failure> {
+    play(options, defect, record, None)
+}
+
+/// As [`run_with`]; all that happens goes into `log`. The run is the same with and without one.
+///
+/// # Errors
+/// [`Failure`].
+pub fn run_logged(
+    options: &Options,
+    defect: Option<Defect>,
+    log: Option<&RunLog>,
+) -> Result<Summary, Failure> {
+    play(options, defect, None, log)
+}
+
+fn play(
+    options: &Options,
+    defect: Option<Defect>,
+    record: Option<&mut Vec<Recorded>>,
+    log: Option<&RunLog>,
+) -> Result<Summary, Failure> {
     let seeded = defect.map_or(String::new(), |defect| format!(" --defect {}", defect.name()));
     let command = options.command() + &seeded;
     let refuse = |what| Failure::refused(options.seed, what, command.clone());
@@ -164,7 +186,7 @@ pub fn run_recorded(
     let setup = Setup::draw(options, &mut rng).map_err(|e| refuse(e.to_string()))?;
     setup.config.check().map_err(|error| refuse(format!("configuration: {error:?}")))?;
     let played = on_ground(setup.shape(), |ground| {
-        let mut world = world::begin(ground, setup, rng, defect);
+        let mut world = world::begin(ground, setup, rng, defect, Tally::logged(log.cloned()));
         if record.is_some() {
             world.record_all();
         }

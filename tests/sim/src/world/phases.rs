@@ -26,11 +26,14 @@ impl World<'_> {
             }
         }
         self.schedule_plan();
+        self.begin_phase("traffic and faults");
         self.run_until(self.end_of_traffic(), |_| false)?;
         self.traffic = false;
+        self.begin_phase("calm");
         self.calm_down();
         self.come_to_rest()?;
         self.all_seen()?;
+        self.begin_phase("each node reaches each");
         self.reach_everybody()?;
         self.compare_ends(|world, record| {
             let begun = world.hosts.get(record.to as usize).map_or(0, |host| host.incarnations);
@@ -38,6 +41,7 @@ impl World<'_> {
         })?;
         self.bystanders_end_well()?;
         self.all_seen()?;
+        self.begin_phase("shutdown");
         self.end_all()?;
         Ok(self.summary(seed))
     }

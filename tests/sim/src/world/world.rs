@@ -53,8 +53,8 @@ pub fn begin<'m>(
     setup: Setup,
     mut rng: Rng,
     defect: Option<Defect>,
+    tally: Tally,
 ) -> World<'m> {
-    let tally = Tally::default();
     let confuses = defect == Some(Defect::WrongTag);
     let mut network = Network::new(rng.fork(), tally.clone(), setup.room, confuses);
     network.preemptions = setup.preemptions;
