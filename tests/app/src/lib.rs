@@ -8,6 +8,8 @@
 //! demo/       two nodes, threads, real time, failures: the demonstration
 //! metrics/    what a node counts, for Prometheus
 //! process/    separate processes over one fabric file
+//! recorded/   files about a simulated run: their options, who played
+//! capture/    its frames as pcapng
 //! output.rs   what the program prints
 //! yaml.rs     values as YAML, as lnetctl prints them
 //! commands/   the program `lnd`: `mod.rs` is the list of its commands, each has a file beside it
@@ -16,9 +18,11 @@
 
 pub mod cluster;
 pub mod control;
+pub mod capture;
 pub mod demo;
 pub mod files;
 pub mod metrics;
 pub mod output;
 pub mod process;
 pub mod yaml;
+pub mod recorded;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The options of `lnd sim` that ask for files about a run.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use lnd_sim::simulator::RunLog;
+
+use super::Cast;
+use crate::capture;
+
+/// The files that are asked for.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Outputs {
+    /// Write the run's frames to this file, as pcapng. The dissector is docs/wireshark/lnd.lua.
+    #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
+    capture: Option<PathBuf>,
+}
+
+/// A run that was logged: how it ended, and what to type to see it again.
+#[derive(Debug)]
+pub struct Told<'a> {
+    /// The log.
+    pub log: &'a RunLog,
+    /// The command.
+    pub command: &'a str,
+    /// The drivers.
+    pub cast: &'a Cast,
+}
+
+impl Outputs {
+    /// A log, if a file is asked for that needs one.
+    pub fn log(&self) -> Option<RunLog> {
+        self.capture.is_some().then(RunLog::default)
+    }
+
+    /// Writes all files that are asked for.
+    ///
+    /// # Errors
+    /// In words, with the file's name.
+    pub fn write(&self, told: &Told<'_>) -> Result<(), String> {
+        let (entries, _) = told.log.take();
+        if let Some(path) = &self.capture {
+            let out = create(path)?;
+            capture::write(out, told.command, told.cast, &entries).map_err(named(path))?;
+        }
+        Ok(())
+    }
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>, String> {
+    File::create(path).map(BufWriter::new).map_err(named(path))
+}
+
+fn named(path: &Path) -> impl Fn(std::io::Error) -> String + '_ {
+    move |error| format!("{}: {error}", path.display())
+}
