@@ -10,6 +10,7 @@
 //! process/    separate processes over one fabric file
 //! recorded/   files about a simulated run: their options, who played
 //! capture/    its frames as pcapng
+//! report/     a simulated run as one page of HTML
 //! output.rs   what the program prints
 //! yaml.rs     values as YAML, as lnetctl prints them
 //! commands/   the program `lnd`: `mod.rs` is the list of its commands, each has a file beside it
@@ -26,3 +27,4 @@ pub mod output;
 pub mod process;
 pub mod yaml;
 pub mod recorded;
+pub mod report;

@@ -9,6 +9,7 @@ use lnd_sim::simulator::RunLog;
 
 use super::Cast;
 use crate::capture;
+use crate::report::{self, Outcome, Shown};
 
 /// The files that are asked for.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -16,6 +17,9 @@ pub struct Outputs {
     /// Write the run's frames to this file, as pcapng. The dissector is docs/wireshark/lnd.lua.
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     capture: Option<PathBuf>,
+    /// Write a page of HTML about the run to this file, for a browser.
+    #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
+    report: Option<PathBuf>,
 }
 
 /// A run that was logged: how it ended, and what to type to see it again.
@@ -27,12 +31,14 @@ pub struct Told<'a> {
     pub command: &'a str,
     /// The drivers.
     pub cast: &'a Cast,
+    /// How it has ended.
+    pub outcome: Outcome<'a>,
 }
 
 impl Outputs {
     /// A log, if a file is asked for that needs one.
     pub fn log(&self) -> Option<RunLog> {
-        self.capture.is_some().then(RunLog::default)
+        (self.capture.is_some() || self.report.is_some()).then(RunLog::default)
     }
 
     /// Writes all files that are asked for.
@@ -40,10 +46,15 @@ impl Outputs {
     /// # Errors
     /// In words, with the file's name.
     pub fn write(&self, told: &Told<'_>) -> Result<(), String> {
-        let (entries, _) = told.log.take();
+        let (entries, left_out) = told.log.take();
         if let Some(path) = &self.capture {
             let out = create(path)?;
             capture::write(out, told.command, told.cast, &entries).map_err(named(path))?;
+        }
+        if let Some(path) = &self.report {
+            let Told { command, cast, outcome, .. } = *told;
+            let shown = Shown { command, cast, outcome, entries: &entries, left_out };
+            report::write(create(path)?, &shown).map_err(named(path))?;
         }
         Ok(())
     }

@@ -74,7 +74,7 @@ impl World<'_> {
                 name: words_of(&format!("{:?}", it.what)),
                 host: it.host,
                 link: (it.what != What::Death).then_some(it.ni),
-                peer: it.peer,
+                peer: it.peer.filter(|_| it.what == What::Cut),
                 for_ms: it.for_ms,
             });
         }

@@ -56,12 +56,14 @@ impl Scheduled {
                 | What::BlankRegisters
                 | What::Scribble
         );
+        let about_peer =
+            matches!(self.what, What::ConnectionDown | What::PeerAlarm | What::Partition);
         let at_once = matches!(self.what, What::LinkAlarm | What::Scribble);
         Logged::Event {
             name: words_of(&format!("{:?}", self.what)),
             host: self.node,
             link: about_link.then_some(self.link),
-            peer: self.peer,
+            peer: self.peer.filter(|_| about_peer),
             for_ms: if at_once { 0 } else { self.for_ms },
         }
     }
