@@ -37,7 +37,7 @@ function tip(words) { return draw("title", {}, words); }
 function words(x, y, it, more) { return draw("text", { x, y, ...more }, it); }
 
 function milliseconds(ns) {
-  return (ns / 1e6).toLocaleString("en", { maximumFractionDigits: 6 });
+  return (ns / 1e6).toLocaleString("en", { minimumFractionDigits: 6, maximumFractionDigits: 6 });
 }
 function span(ns) {
   if (ns < 1e3) return `${ns} ns`;

@@ -71,7 +71,7 @@ function show() {
   at("page").textContent = `Page ${page + 1} of ${pages}`;
   at("before").disabled = page === 0;
   at("after").disabled = page + 1 >= pages;
-  const heads = COLUMNS.map(([name], number) => {
+  const heads = COLUMNS.map(([name, , , isNumber], number) => {
     const button = make("button", { type: "button" }, name);
     button.addEventListener("click", () => {
       table.down = table.column === number && !table.down;
@@ -80,7 +80,9 @@ function show() {
       at("table").tHead.rows[0].cells[number].firstChild.focus();
     });
     const sorted = table.column !== number ? "none" : table.down ? "descending" : "ascending";
-    return make("th", { scope: "col", "aria-sort": sorted }, button);
+    return make("th", {
+      scope: "col", "aria-sort": sorted, class: isNumber ? "number" : "",
+    }, button);
   });
   at("table").tHead.rows[0].replaceChildren(...heads);
   const body = rows.slice(page * PER_PAGE, (page + 1) * PER_PAGE).map((row) => {
