@@ -26,13 +26,13 @@ impl Held {
     /// One slot more.
     #[inline]
     pub fn add(&mut self, passive: bool) {
-        self.0 = self.0.wrapping_add(TRANSFER | passive as u32);
+        self.0 = self.0.wrapping_add(TRANSFER | u32::from(passive));
     }
 
     /// One slot less. It was counted.
     #[inline]
     pub fn remove(&mut self, passive: bool) {
-        self.0 = self.0.wrapping_sub(TRANSFER | passive as u32);
+        self.0 = self.0.wrapping_sub(TRANSFER | u32::from(passive));
     }
 }
 

@@ -81,7 +81,7 @@ const NOT_PENDING: Entry = Entry::new(Entry::NONE.get() - 1);
 
 /// One peer.
 #[derive(Clone, Copy, Debug, Hash)]
-#[repr(packed(4))]
+#[repr(Rust, packed(4))]
 pub(crate) struct Peer {
     pub nid: Option<Nid>,
     pub(super) incarnation: Option<Incarnation>,

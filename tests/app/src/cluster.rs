@@ -160,7 +160,8 @@ impl Cluster {
                         // A node that was drained has ended as it should.
                         let why = format!("{} has ended: {status}", node.nid);
                         return if status.success() {
-                            Ok(crate::say!("{why}"))
+                            crate::say!("{why}");
+                            Ok(())
                         } else {
                             Err(why.into())
                         };

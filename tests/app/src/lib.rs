@@ -17,14 +17,14 @@
 //! ```
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod capture;
 pub mod cluster;
 pub mod control;
-pub mod capture;
 pub mod demo;
 pub mod files;
 pub mod metrics;
 pub mod output;
 pub mod process;
-pub mod yaml;
 pub mod recorded;
 pub mod report;
+pub mod yaml;

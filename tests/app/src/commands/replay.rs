@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use lnd_app::say;
-use lnd_sim::world::run_recorded;
+use lnd_sim::simulator::{Recorded, RunLog};
+use lnd_sim::world::run_logged;
 use serde_json::{json, Value};
 
 use super::sim::trace::{line, outcome, Reader};
@@ -64,8 +65,9 @@ impl ReplayArgs {
     /// Plays the run again and compares event by event.
     fn play(&self) -> Done {
         let (mut reader, head) = Reader::open(&self.file)?;
-        let mut record = Vec::new();
-        let played = run_recorded(&head.options, head.defect, Some(&mut record));
+        let log = RunLog::whole();
+        let played = run_logged(&head.options, head.defect, Some(&log));
+        let record = Recorded::of(&log.take().0);
         let mut differs = None;
         for (number, event) in record.iter().enumerate() {
             let (now, then) = (line(event), reader.next()?.unwrap_or_default());

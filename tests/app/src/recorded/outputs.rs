@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use lnd_sim::simulator::RunLog;
+use lnd_sim::simulator::{Entry, RunLog};
 
 use super::Cast;
 use crate::capture;
@@ -25,8 +25,10 @@ pub struct Outputs {
 /// A run that was logged: how it ended, and what to type to see it again.
 #[derive(Debug)]
 pub struct Told<'a> {
-    /// The log.
-    pub log: &'a RunLog,
+    /// What has happened.
+    pub entries: &'a [Entry],
+    /// How much more was not kept.
+    pub left_out: u64,
     /// The command.
     pub command: &'a str,
     /// The drivers.
@@ -46,14 +48,12 @@ impl Outputs {
     /// # Errors
     /// In words, with the file's name.
     pub fn write(&self, told: &Told<'_>) -> Result<(), String> {
-        let (entries, left_out) = told.log.take();
+        let Told { entries, left_out, command, cast, outcome } = *told;
         if let Some(path) = &self.capture {
-            let out = create(path)?;
-            capture::write(out, told.command, told.cast, &entries).map_err(named(path))?;
+            capture::write(create(path)?, command, cast, entries).map_err(named(path))?;
         }
         if let Some(path) = &self.report {
-            let Told { command, cast, outcome, .. } = *told;
-            let shown = Shown { command, cast, outcome, entries: &entries, left_out };
+            let shown = Shown { command, cast, outcome, entries, left_out };
             report::write(create(path)?, &shown).map_err(named(path))?;
         }
         Ok(())

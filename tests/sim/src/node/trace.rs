@@ -37,11 +37,6 @@ impl History {
         Self { hashes: false, ..Self::new(room) }
     }
 
-    /// From now on every entry is kept.
-    pub fn keep_all(&mut self) {
-        self.room = usize::MAX;
-    }
-
     /// The hash over everything recorded: equal runs have equal hashes.
     pub const fn hash(&self) -> u64 {
         self.hash.value()

@@ -57,9 +57,10 @@ pub fn specs(plan: &Plan) -> Vec<NiSpec> {
 }
 
 /// The command that runs a plan.
-pub fn command(plan: &Plan, seed: u64) -> String {
+pub fn command(plan: &Plan, seed: u64, defect: Option<Defect>) -> String {
     let file = plan.name.as_ref().map_or(String::new(), |name| format!(" --faults {name}"));
-    format!("lnd sim --rails --seed {seed}{file}")
+    let seeded = defect.map_or(String::new(), |defect| format!(" --defect {}", defect.name()));
+    format!("lnd sim --rails --seed {seed}{file}{seeded}")
 }
 
 /// Runs a plan to its end.
@@ -88,8 +89,7 @@ pub fn run_logged(
     defect: Option<Defect>,
     log: Option<&RunLog>,
 ) -> Result<Report, Failure> {
-    let seeded = defect.map_or(String::new(), |defect| format!(" --defect {}", defect.name()));
-    let command = command(plan, seed) + &seeded;
+    let command = command(plan, seed, defect);
     let tally = Tally::logged(log.cloned());
     let played = start::with_tally(plan, seed, defect, tally, |world| {
         let played = world.play(seed);

@@ -44,6 +44,6 @@ pub use coverage::{Coverage, Reached};
 pub use fail::Failure;
 pub use phases::Facts;
 pub use plan::{FaultPlan, PlanError};
-pub use run_log::RunLog;
+pub use run_log::{Entry, Recorded, RunLog};
 pub use shrink::Shrunk;
-pub use world::{Recorded, World};
+pub use world::World;

@@ -120,6 +120,28 @@ pub enum Logged {
     },
 }
 
+/// An event of a driver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recorded {
+    /// When.
+    pub at: Instant,
+    /// The driver.
+    pub unit: u32,
+    /// What.
+    pub trace: Trace,
+}
+
+impl Recorded {
+    /// The events of drivers among the entries of a log.
+    pub fn of(entries: &[Entry]) -> Vec<Self> {
+        let of = |entry: &Entry| match entry.what {
+            Logged::Trace { unit, trace, .. } => Some(Self { at: entry.at, unit, trace }),
+            _ => None,
+        };
+        entries.iter().filter_map(of).collect()
+    }
+}
+
 #[derive(Debug)]
 struct Entries {
     now: Instant,
@@ -143,6 +165,11 @@ impl Default for RunLog {
 }
 
 impl RunLog {
+    /// An empty log that keeps everything.
+    pub fn whole() -> Self {
+        Self::new(usize::MAX)
+    }
+
     /// An empty log with room for so many entries.
     pub fn new(room: usize) -> Self {
         Self(Rc::new(RefCell::new(Entries {

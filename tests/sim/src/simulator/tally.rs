@@ -78,11 +78,6 @@ impl Recorder {
         Self { log: self.log.clone(), unit }
     }
 
-    /// From now on every entry is kept.
-    pub fn keep_all(&self) {
-        self.log.borrow_mut().history.keep_all();
-    }
-
     /// Transfers reported to the upper layer since the last call.
     pub fn take_finalized(&self) -> Vec<Tag> {
         std::mem::take(&mut self.log.borrow_mut().finalized)

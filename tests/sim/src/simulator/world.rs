@@ -7,7 +7,6 @@ use std::rc::Rc;
 
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
-use lnd_core::trace::Trace;
 
 use super::book::Book;
 use super::event::{Event, Fault};
@@ -59,17 +58,6 @@ pub type HostOf<'m, L> = Host<
 
 /// An event of a kind of world.
 pub type EventOf<'m, L> = Event<<L as Layer<'m>>::Scheduled, <L as Layer<'m>>::Own>;
-
-/// An event of a node.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Recorded {
-    /// When.
-    pub at: Instant,
-    /// The node.
-    pub node: u32,
-    /// What.
-    pub trace: Trace,
-}
 
 /// The world.
 pub struct World<'m, L: Layer<'m>> {
@@ -268,22 +256,6 @@ impl<'m, L: Layer<'m>> World<'m, L> {
     /// Schedules an event of this kind of world.
     pub(crate) fn own_later(&mut self, after: Span, event: L::Own) {
         self.queue.push(self.now.after(after), Event::Own(event));
-    }
-
-    /// From now on every event of every host is kept.
-    pub(crate) fn record_all(&self) {
-        self.hosts.iter().for_each(|host| host.recorder.keep_all());
-    }
-
-    /// The events that are kept, in the order of their times.
-    pub(crate) fn recorded(&self) -> Vec<Recorded> {
-        let mut all = Vec::new();
-        for (node, host) in self.all().zip(&self.hosts) {
-            let last = host.recorder.last(None, usize::MAX);
-            all.extend(last.into_iter().map(|(at, trace)| Recorded { at, node, trace }));
-        }
-        all.sort_by_key(|it| it.at);
-        all
     }
 
     /// A rule was broken, with everything needed to see it again.

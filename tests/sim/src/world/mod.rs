@@ -50,7 +50,7 @@ use crate::simulator::fail::{self, Violation};
 use crate::simulator::plan::{in_range, PlanError};
 use crate::simulator::tally::Tally;
 use crate::simulator::world::on_ground;
-use crate::simulator::{Recorded, RunLog};
+use crate::simulator::RunLog;
 use setup::Setup;
 use world::World;
 
@@ -86,6 +86,11 @@ pub struct Options {
 impl Options {
     /// The command that runs this.
     pub fn command(&self) -> String {
+        self.command_with(None)
+    }
+
+    /// The command that runs it with a defect seeded.
+    pub fn command_with(&self, defect: Option<Defect>) -> String {
         let mut text = format!("lnd sim --seed {}", self.seed);
         let numbers = [("nodes", self.nodes), ("links", self.links), ("seconds", self.seconds)];
         for (name, value) in numbers {
@@ -107,6 +112,9 @@ impl Options {
         }
         if let Some(plan) = &self.faults {
             text += &format!(" --faults {}", plan.name.as_deref().unwrap_or("PLAN.toml"));
+        }
+        if let Some(defect) = defect {
+            text += &format!(" --defect {}", defect.name());
         }
         text
     }
@@ -146,22 +154,11 @@ pub fn run(options: &Options) -> Result<Summary, Failure> {
 /// # Errors
 /// [`Failure`].
 pub fn run_with(options: &Options, defect: Option<Defect>) -> Result<Summary, Failure> {
-    play(options, defect, None, None)
+    run_logged(options, defect, None)
 }
 
-/// As [`run_with`]; every event of every node goes into `record`, also of a run that fails.
-///
-/// # Errors
-/// [`Failure`].
-pub fn run_recorded(
-    options: &Options,
-    defect: Option<Defect>,
-    record: Option<&mut Vec<Recorded>>,
-) -> Result<Summary, Failure> {
-    play(options, defect, record, None)
-}
-
-/// As [`run_with`]; all that happens goes into `log`. The run is the same with and without one.
+/// As [`run_with`]; all that happens goes into `log`, also of a run that fails. The run is the same
+/// with and without one.
 ///
 /// # Errors
 /// [`Failure`].
@@ -170,34 +167,17 @@ pub fn run_logged(
     defect: Option<Defect>,
     log: Option<&RunLog>,
 ) -> Result<Summary, Failure> {
-    play(options, defect, None, log)
-}
-
-fn play(
-    options: &Options,
-    defect: Option<Defect>,
-    record: Option<&mut Vec<Recorded>>,
-    log: Option<&RunLog>,
-) -> Result<Summary, Failure> {
-    let seeded = defect.map_or(String::new(), |defect| format!(" --defect {}", defect.name()));
-    let command = options.command() + &seeded;
+    let command = options.command_with(defect);
     let refuse = |what| Failure::refused(options.seed, what, command.clone());
     let mut rng = Rng::new(options.seed);
     let setup = Setup::draw(options, &mut rng).map_err(|e| refuse(e.to_string()))?;
     setup.config.check().map_err(|error| refuse(format!("configuration: {error:?}")))?;
     let played = on_ground(setup.shape(), |ground| {
         let mut world = world::begin(ground, setup, rng, defect, Tally::logged(log.cloned()));
-        if record.is_some() {
-            world.record_all();
-        }
-        let played = world.play(options.seed).map_err(|broken| {
+        world.play(options.seed).map_err(|broken| {
             let last = last_transitions(&world, &broken);
             world.failure(options.seed, command.clone(), &broken, last)
-        });
-        if let Some(record) = record {
-            *record = world.recorded();
-        }
-        played
+        })
     });
     played.map_err(refuse)?
 }

@@ -8,8 +8,10 @@ pub mod trace;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
+use lnd_app::recorded::{Cast, Outputs, Told};
+use lnd_app::report::Outcome;
 use lnd_app::say;
-use lnd_sim::simulator::{Coverage, Failure, FaultPlan, Shrunk};
+use lnd_sim::simulator::{Coverage, Failure, FaultPlan, Recorded, RunLog, Shrunk};
 use lnd_sim::{rails, world};
 use serde_json::{json, Value};
 
@@ -76,6 +78,8 @@ pub struct SimArgs {
     /// Write every event of every node, and how to play them again, to a file for `lnd replay`.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seeds", "rails"])]
     trace: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: Outputs,
     /// Draw no progress bar.
     #[arg(long)]
     quiet: bool,
@@ -209,7 +213,16 @@ impl SimArgs {
         let of = |seed| plan.map_or_else(|| rails::swarm(seed), rails::Plan::clone);
         let shrink = |seed| rails::shrink(&of(seed), seed, defect, self.shrink_runs);
         if self.seeds.is_none() {
-            return match rails::run_with(&of(self.seed), self.seed, defect) {
+            let (plan, log) = (of(self.seed), self.outputs.log());
+            let played = rails::run_logged(&plan, self.seed, defect, log.as_ref());
+            if let Some((entries, left_out)) = log.as_ref().map(RunLog::take) {
+                let (cast, outcome) =
+                    (Cast::rails(&plan, &rails::specs(&plan)), Outcome::of_rails(&played));
+                let command = &rails::command(&plan, self.seed, defect);
+                let (entries, cast) = (&entries, &cast);
+                self.outputs.write(&Told { entries, left_out, command, cast, outcome })?;
+            }
+            return match played {
                 Ok(report) => self.passed(&report, report.events(), || show::report(&report)),
                 Err(failure) => self.failed(&failure, || shrink(failure.seed)),
             };
@@ -234,11 +247,16 @@ impl SimArgs {
         let of = |seed| self.options(seed, faults);
         let shrink = |seed| world::shrink(&of(seed), defect, self.shrink_runs).ok();
         if self.seeds.is_none() {
-            let (options, mut record) = (of(self.seed), Vec::new());
-            let wanted = self.trace.as_ref().map(|_| &mut record);
-            let played = world::run_recorded(&options, defect, wanted);
-            if let Some(file) = &self.trace {
-                trace::write(file, &options, defect, &played, &record)?;
+            let options = of(self.seed);
+            let log = self.trace.as_ref().map(|_| RunLog::whole()).or_else(|| self.outputs.log());
+            let played = world::run_logged(&options, defect, log.as_ref());
+            if let Some((entries, left_out)) = log.as_ref().map(RunLog::take) {
+                if let Some(file) = &self.trace {
+                    trace::write(file, &options, defect, &played, &Recorded::of(&entries))?;
+                }
+                let (cast, outcome) = (Cast::nodes(), Outcome::of_world(&played));
+                let (entries, cast, command) = (&entries, &cast, &options.command_with(defect));
+                self.outputs.write(&Told { entries, left_out, command, cast, outcome })?;
             }
             return match played {
                 Ok(summary) => self.passed(&summary, summary.events(), || show::summary(&summary)),

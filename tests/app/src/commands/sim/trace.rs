@@ -33,7 +33,7 @@ pub fn outcome(played: &Result<Summary, Failure>) -> Value {
 pub fn line(it: &Recorded) -> Value {
     let transfer = tag_of(&it.trace).map(tag_words);
     json!({
-        "at_ns": it.at.as_nanos(), "node": it.node, "event": kind(&it.trace),
+        "at_ns": it.at.as_nanos(), "node": it.unit, "event": kind(&it.trace),
         "transfer": transfer, "words": words(&it.trace),
     })
 }

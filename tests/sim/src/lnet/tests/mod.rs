@@ -107,7 +107,7 @@ impl World {
             self.write(node, fragment.address as usize, now);
             bytes = later;
         }
-        assert_eq!(bytes, [], "the sink is as long as what is put into it");
+        assert!(bytes.is_empty(), "the sink is as long as what is put into it");
     }
 
     /// Carries one message to the next hop and returns what is owed for it, receiver first.
