@@ -102,6 +102,8 @@ impl Peer {
         self.flags.set(PeerFlags::OTHER_HELLO, !known);
         if !known {
             self.other = Some(of);
+        } else if !self.is(PeerFlags::OTHER_CLOSED) {
+            self.other = None;
         }
         self.last_hello = hello;
         true

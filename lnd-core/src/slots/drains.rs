@@ -11,7 +11,7 @@ const SPREAD: u32 = 10;
 
 /// The transfers that were given up at about the same time. All have the drain bound of the last
 /// one. A member whose own deadline is not earlier keeps its timer as it is.
-#[derive(Debug, Hash)]
+#[derive(Debug)]
 pub(crate) struct Drains {
     /// Members that have not ended.
     left: u32,
@@ -23,6 +23,14 @@ pub(crate) struct Drains {
     due: Instant,
     /// The next slot to be looked at, once the bound has ended.
     at: u32,
+}
+
+impl core::hash::Hash for Drains {
+    fn hash<H: core::hash::Hasher>(&self, hasher: &mut H) {
+        // Without members nothing of the last ones matters.
+        let (left, open) = (self.left, self.left > 0);
+        (left, open.then_some((self.joined_until, self.limit, self.due, self.at))).hash(hasher);
+    }
 }
 
 impl Drains {
