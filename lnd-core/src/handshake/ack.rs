@@ -6,11 +6,9 @@ use crate::base::counters::Counter;
 use crate::base::id::PeerId;
 use crate::base::message::{Envelope, HelloAck};
 use crate::base::time::Instant;
-use crate::machines::peer::credits::Ours;
 use crate::machines::peer::{HelloEvent, HelloState};
 use crate::peers::{Heard, PeerFlags, Wants};
 use crate::ports::{Channel, Ports};
-use crate::shard::config::MAX_DEPTH;
 use crate::shard::Driver;
 
 impl<P: Ports> Driver<'_, P> {
@@ -23,11 +21,8 @@ impl<P: Ports> Driver<'_, P> {
         ack: &HelloAck,
     ) -> Option<PeerId> {
         let id = self.peers.find(from.from);
-        let (reliable, inline_max) = (self.channel.is_reliable(), self.inline_max());
-        let signalled = self.links.signalled(ack.features);
-        let cancels = self.links.cancels(ack.features);
         let state = id.map(|id| self.peers.state(id));
-        let Some((id, peer)) = id.and_then(|id| self.peers.get_mut(id).map(|p| (id, p))) else {
+        let Some((id, peer)) = id.and_then(|id| self.peers.get(id).map(|p| (id, p))) else {
             self.counters.count(Counter::IgnoredHellos);
             return None;
         };
@@ -59,38 +54,45 @@ impl<P: Ports> Driver<'_, P> {
             return None;
         }
         if ack.depth == 0 {
-            // A refusing node keeps no state for us, so its answer proves nothing more (S0-14).
-            // Only the incarnation is kept, and only while a request of this node waits in the
-            // channel. The next hello names that incarnation, and the node then makes room
-            // (decision 0019).
-            self.counters.count(Counter::NoRoom);
-            if peer.parked != 0 {
-                peer.set_incarnation(from.from_incarnation);
-                if new_incarnation {
-                    self.take_up_successor(id, from.session);
-                }
-            }
-            self.hello_event(now, id, HelloEvent::Incompatible);
+            self.on_refusal(now, id, from, new_incarnation);
             return None;
         }
+        self.take_answer(now, id, from, ack, new_incarnation)
+    }
+
+    /// Handles the answer of a node that has no room for us.
+    fn on_refusal(&mut self, now: Instant, id: PeerId, from: &Envelope, new_incarnation: bool) {
+        // A refusing node keeps no state for us, so its answer proves nothing more (S0-14). Only
+        // the incarnation is kept, and only while a request of this node waits in the channel. The
+        // next hello names that incarnation, and the node then makes room (decision 0019).
+        self.counters.count(Counter::NoRoom);
+        if let Some(peer) = self.peers.get_mut(id).filter(|peer| peer.parked != 0) {
+            peer.set_incarnation(from.from_incarnation);
+            if new_incarnation {
+                self.take_up_successor(id, from.session);
+            }
+        }
+        self.hello_event(now, id, HelloEvent::Incompatible);
+    }
+
+    /// Takes the answer to our current hello. Returns the peer if it is good now.
+    fn take_answer(
+        &mut self,
+        now: Instant,
+        id: PeerId,
+        from: &Envelope,
+        ack: &HelloAck,
+        new_incarnation: bool,
+    ) -> Option<PeerId> {
+        let (reliable, inline_max) = (self.channel.is_reliable(), self.inline_max());
+        let signalled = self.links.signalled(ack.features);
+        let cancels = self.links.cancels(ack.features);
+        let peer = self.peers.get_mut(id)?;
         peer.last_heard = Heard::at(now);
-        peer.set_incarnation(from.from_incarnation);
         peer.flags.set(PeerFlags::SIGNALLED, signalled);
         peer.flags.set(PeerFlags::CANCELS, cancels);
         peer.set_inline_max(inline_max, ack.immediate_max);
-        peer.flags.remove(PeerFlags::STALLED);
-        peer.setbacks.set_silences(0);
-        peer.tries = 0;
-        peer.flags.insert(PeerFlags::PROVEN | PeerFlags::LATEST);
-        // An answer names the latest session of its sender. A session with another number may come
-        // from a delayed copy of a hello, so it stays unverified. A reliable channel delivers no
-        // hello twice: there every session of an answering incarnation is genuine (decision 0016).
-        let other = new_incarnation || peer.counted_session() != Some(from.session);
-        peer.keep_if(PeerFlags::UNVERIFIED, other && !reliable);
-        // A session is under way, and the sender does not count it. A successor never has counted
-        // it; the known incarnation may have forgotten us.
-        let begun = peer.ours.depth() > 0;
-        let forgotten = begun && (new_incarnation || from.credits_of != peer.session);
+        let forgotten = peer.note_answer(from, new_incarnation, reliable);
         // The successor comes before the admission, because the new incarnation clears the
         // admission in the gate.
         if new_incarnation {
@@ -123,24 +125,9 @@ impl<P: Ports> Driver<'_, P> {
             self.resync(now, id);
             return None;
         }
-        // The depth is zero until the first answer of a session grants the credits. Both sides
-        // count requests from the sequence that the hello named.
-        if peer.ours.depth() == 0 {
-            peer.ours = Ours::counting_from(ack.depth.min(MAX_DEPTH), peer.sequence);
-            peer.given_up = 0;
-        } else {
-            // A repeated answer must not grant credits again. The count is cumulative, so only the
-            // difference is returned. A count beyond what was sent changes nothing and is counted
-            // as an error.
-            match peer.ours.returned(from.credits) {
-                None => self.counters.count(Counter::BadCredits),
-                Some(0) => {}
-                Some(_) => peer.setbacks.end_stalls(),
-            }
+        if !peer.count_answered(from.credits, ack.depth) {
+            self.counters.count(Counter::BadCredits);
         }
-        // The peer has noted what this attempt announced. The next hello announces what was given
-        // up since then.
-        peer.given_up &= !peer.handshake.announced();
         self.hello_event(now, id, HelloEvent::Answered);
         Some(id)
     }

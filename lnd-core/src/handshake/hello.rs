@@ -25,8 +25,6 @@ impl<P: Ports> Driver<'_, P> {
         };
         let fits = (hello.version_min..=hello.version_max).contains(&VERSION);
         let reliable = self.channel.is_reliable();
-        let state = self.peers.state(id);
-        let proven = reliable && state == HelloState::Good;
         // The session is under way, yet it is unknown here: the peer was forgotten for want of
         // room. Requests of it may still lie in the channel, and the hello's number would skip
         // them. The answer shows that the session is not counted. The sender then begins the next
@@ -34,9 +32,7 @@ impl<P: Ports> Driver<'_, P> {
         let begun = from.sequence != self.config.counting_from;
         let counts = !(begun && from.to_incarnation == Some(self.me.incarnation) && reliable);
         let it = LastHello::of(from, hello, link, (fits, counts));
-        let (inline_max, signalled) = (self.inline_max(), self.links.signalled(hello.features));
-        let cancels = self.links.cancels(hello.features);
-        let Some(peer) = self.peers.get_mut(id) else { return };
+        let Some(peer) = self.peers.get(id) else { return };
         if reliable && peer.closed() == Some(from.from_incarnation) {
             // The hello was delayed behind its sender's goodbye. Its sender accepts no answer any
             // more.
@@ -50,24 +46,38 @@ impl<P: Ports> Driver<'_, P> {
         // (decision 0018).
         if fits && new_incarnation && peer.is(PeerFlags::PROVEN) {
             self.on_claim(now, id, from.from_incarnation, it);
-            return;
+        } else {
+            self.take_hello(now, id, from, hello, it, new_incarnation);
         }
+    }
+
+    /// Takes a hello of the known incarnation, or of one that may replace it.
+    fn take_hello(
+        &mut self,
+        now: Instant,
+        id: PeerId,
+        from: &Envelope,
+        hello: &Hello,
+        it: LastHello,
+        new_incarnation: bool,
+    ) {
+        let (fits, reliable) = (it.fits(), self.channel.is_reliable());
+        let (me, state) = (self.me.incarnation, self.peers.state(id));
+        let lasting = !self.links.safe_invalidate();
+        let Some(peer) = self.peers.get_mut(id) else { return };
         peer.last_heard = Heard::at(now);
         // `LATEST` lets requests of earlier incarnations be dropped. A new incarnation has not
         // shown that it is the latest one.
         peer.keep_if(PeerFlags::LATEST, !(fits && new_incarnation));
-        let unknown = new_incarnation || !peer.is(PeerFlags::COUNTED);
         let newer = new_incarnation || peer.may_open(from.session);
-        let lasting = !self.links.safe_invalidate();
         // After an answered CANCEL nothing is pulled any more. A session that is opened a second
         // time has an empty window and would break that promise (decision 0029).
-        let counts = counts && !(lasting && peer.is_promised(from.session, new_incarnation));
+        let counts = it.counts() && !(lasting && peer.is_promised(from.session, new_incarnation));
         let late = !newer && peer.counted_session() != Some(from.session);
         // The peer names an earlier incarnation of ours, or it does not count our session. It may
         // have forgotten us. Our hello finds out.
-        let forgot_us =
-            from.to_incarnation.is_some_and(|incarnation| incarnation != self.me.incarnation)
-                || !late && peer.ours.depth() > 0 && from.credits_of != peer.session;
+        let forgot_us = from.to_incarnation.is_some_and(|incarnation| incarnation != me)
+            || !late && peer.ours.depth() > 0 && from.credits_of != peer.session;
         if forgot_us && reliable && from.to_incarnation.is_some() {
             // The peer waits for our hello, which opens our session there. The tries start again,
             // so the attempt lasts as long as the peer asks.
@@ -92,39 +102,52 @@ impl<P: Ports> Driver<'_, P> {
         if fits && newer && !counts {
             peer.forget_theirs(from.session);
         } else if fits && newer {
-            // An incarnation that has answered our hello is the present one. The hello of any other
-            // may be a delayed copy, so its requests wait until it has answered (decision 0016).
-            if unknown && (new_incarnation || !proven) {
-                peer.flags.insert(PeerFlags::UNVERIFIED);
-            }
-            if lasting {
-                peer.note_opening(from.session, new_incarnation);
-            }
-            peer.open_theirs(from.session, from.sequence);
-            peer.flags.set(PeerFlags::SIGNALLED, signalled);
-            peer.flags.set(PeerFlags::CANCELS, cancels);
-            peer.set_inline_max(inline_max, hello.immediate_max);
+            self.open_session(id, from, hello, new_incarnation);
         }
         if fits {
             self.go_on(id, from, hello);
-            if new_incarnation {
-                // The tag changes before the event requests its sweep. Transfers of the former
-                // incarnation then differ from the gate, and the sweep finds them.
-                self.begin_incarnation(id);
-            }
-            let event = if new_incarnation {
-                HelloEvent::HelloNewIncarnation
-            } else {
-                HelloEvent::HelloSameIncarnation
-            };
-            self.hello_event(now, id, event);
-            self.admit(id);
-            if forgot_us && self.peers.state(id) == HelloState::Good {
-                self.hello_event(now, id, HelloEvent::Resync);
-            }
+            self.meet(now, id, new_incarnation, forgot_us);
         }
         self.peers.want(id, Wants::ACK);
         self.send_handshake(now, id);
+    }
+
+    /// Opens the session of a hello.
+    fn open_session(&mut self, id: PeerId, from: &Envelope, hello: &Hello, new_incarnation: bool) {
+        let (inline_max, signalled) = (self.inline_max(), self.links.signalled(hello.features));
+        let cancels = self.links.cancels(hello.features);
+        let proven = self.channel.is_reliable() && self.peers.state(id) == HelloState::Good;
+        let lasting = !self.links.safe_invalidate();
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        // An incarnation that has answered our hello is the present one. The hello of any other may
+        // be a delayed copy, so its requests wait until it has answered (decision 0016).
+        let unknown = new_incarnation || !peer.is(PeerFlags::COUNTED);
+        if unknown && (new_incarnation || !proven) {
+            peer.flags.insert(PeerFlags::UNVERIFIED);
+        }
+        if lasting {
+            peer.note_opening(from.session, new_incarnation);
+        }
+        peer.open_theirs(from.session, from.sequence);
+        peer.flags.set(PeerFlags::SIGNALLED, signalled);
+        peer.flags.set(PeerFlags::CANCELS, cancels);
+        peer.set_inline_max(inline_max, hello.immediate_max);
+    }
+
+    /// Carries out what the hello of an incarnation means for our handshake with it.
+    fn meet(&mut self, now: Instant, id: PeerId, new_incarnation: bool, forgot_us: bool) {
+        let mut event = HelloEvent::HelloSameIncarnation;
+        if new_incarnation {
+            // The tag changes before the event requests its sweep. Transfers of the former
+            // incarnation then differ from the gate, and the sweep finds them.
+            self.begin_incarnation(id);
+            event = HelloEvent::HelloNewIncarnation;
+        }
+        self.hello_event(now, id, event);
+        self.admit(id);
+        if forgot_us && self.peers.state(id) == HelloState::Good {
+            self.hello_event(now, id, HelloEvent::Resync);
+        }
     }
 
     /// Notes a hello of an incarnation other than the one that has answered ours. It is the

@@ -2,6 +2,7 @@
 //! This folder holds the peers of one shard: their table, places, timers, and the queue of peers
 //! that have something to send.
 
+mod answer;
 mod attempt;
 mod heard;
 mod held;

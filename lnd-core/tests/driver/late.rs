@@ -3,7 +3,8 @@
 
 use lnd_core::counters::Counter;
 use lnd_core::id::{Incarnation, Tag};
-use lnd_core::message::Message;
+use lnd_core::message::{Hello, Message};
+use lnd_core::peer::HelloState;
 use lnd_core::time::Span;
 
 use super::hello::{forged, hello};
@@ -289,4 +290,52 @@ fn what_was_taken_in_a_session_is_not_taken_again_when_its_number_is_forgotten()
     w.hand(&request);
     assert_eq!(w.count(0, Counter::Requests), before);
     reaches_in_the_end(&mut w);
+}
+
+/// Node 1 runs its second incarnation, and the goodbye of its first has come late.
+fn beside_a_goodbye() -> World {
+    let mut w = World::met();
+    let close = forged(&w, 1, 0, &Message::Close);
+    w.reboot(1);
+    w.put(1, 0, 0).unwrap();
+    w.put(0, 1, 0).unwrap();
+    w.settle();
+    assert!(w.hand(&close));
+    assert_eq!(w.state(0, 1), HelloState::Good);
+    w
+}
+
+#[test]
+fn s0_18_a_third_incarnation_is_taken_up_beside_a_goodbye_that_is_kept() {
+    let mut w = beside_a_goodbye();
+    w.reboot(1);
+    let tag = w.put(1, 0, 5000).unwrap();
+    w.settle();
+    w.sleep(w.config.hello_timeout.times(2));
+    assert_eq!(w.report(1, tag).status.errno, 0);
+    assert_eq!(w.state(0, 1), HelloState::Good);
+    w.assert_drained();
+}
+
+#[test]
+fn a_hello_of_another_version_leaves_nothing_beside_a_goodbye_that_is_kept() {
+    let mut w = beside_a_goodbye();
+    let foreign = Hello {
+        version_min: 9,
+        version_max: 9,
+        immediate_max: 128,
+        features: 0,
+        given_up: 0,
+        attempt: 1,
+    };
+    let mut letter = forged(&w, 1, 0, &Message::Hello(foreign));
+    letter.envelope.from_incarnation = Incarnation::from_raw(999).unwrap();
+    let before = (w.said(0, 1, "hello_ack"), w.count(0, Counter::Early));
+    assert!(w.hand(&letter));
+    w.settle();
+    assert_eq!((w.said(0, 1, "hello_ack"), w.count(0, Counter::Early)), (before.0, before.1 + 1));
+    let tag = w.put(1, 0, 10).unwrap();
+    w.settle();
+    assert_eq!(w.report(1, tag).status.errno, 0);
+    w.assert_drained();
 }
