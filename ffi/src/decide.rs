@@ -15,6 +15,7 @@ use crate::abi::{lnd_decision, lnd_error};
 use crate::errors::of_why;
 use crate::input::{fragments, given};
 use crate::ni::Thread;
+use crate::offered::Request;
 use crate::ports::Host;
 
 /// A decision.
@@ -180,6 +181,12 @@ impl Thread {
         let link = LinkId::new(offered.index as usize).ok_or(lnd_error::LND_E_STALE)?;
         let place = self.offered.get_mut(link.index()).ok_or(lnd_error::LND_E_STALE)?;
         let request = *place.get(offered.generation).ok_or(lnd_error::LND_E_STALE)?;
+        if let What::Recv(it) = what {
+            if let Some(decided) = recv_next(self.driver, now, link, &request, it)? {
+                place.decided();
+                return Ok(decided);
+            }
+        }
         // SAFETY: the frame of an undecided request is there, by the contract of `lnd_frame_in`.
         let message = unsafe { request.body.message() };
         let begun = match on_message(self.driver, now, link, &request.from, &message) {
@@ -197,6 +204,29 @@ impl Thread {
         };
         self.settle(now, rx_request, what)
     }
+}
+
+/// Receives the usual short message without looking at it as if it might be any other. `None`: it
+/// is not of that kind, and nothing was done.
+#[inline(never)]
+fn recv_next(
+    driver: &mut Driver<'static, Host>,
+    now: Instant,
+    link: LinkId,
+    request: &Request,
+    it: &Memory<'_>,
+) -> Result<Option<Decided>, lnd_error> {
+    if !it.at_once {
+        return Ok(None);
+    }
+    // SAFETY: the frame of an undecided request is there, by the contract of `lnd_frame_in`.
+    let Some(payload) = (unsafe { request.body.payload() }) else { return Ok(None) };
+    let Some(next) = driver.on_immediate(now, link, &request.from, payload) else {
+        return Ok(None);
+    };
+    let it = it.receive()?;
+    let status = next.recv(it.sink, it.length).map_err(of_why)?;
+    Ok(Some(Decided::Done(status, request.from.from.raw())))
 }
 
 /// The first stage of a decision.

@@ -42,14 +42,28 @@ impl Body {
         }
     }
 
+    /// The payload of an inline message.
+    ///
+    /// # Safety
+    /// The frame of the message is still there during `'f`.
+    pub unsafe fn payload<'f>(&self) -> Option<&'f [u8]> {
+        match *self {
+            Self::Immediate { payload, len } => {
+                // SAFETY: a part of the frame, by the caller's promise.
+                Some(unsafe { core::slice::from_raw_parts(payload, len) })
+            }
+            Self::Put { .. } | Self::Get { .. } => None,
+        }
+    }
+
     /// # Safety
     /// The frame of the message is still there during `'f`.
     pub unsafe fn message<'f>(&'f self) -> Message<'f> {
         let header = &[];
         match *self {
-            Self::Immediate { payload, len } => {
-                // SAFETY: a part of the frame, by the caller's promise.
-                let payload = unsafe { core::slice::from_raw_parts(payload, len) };
+            Self::Immediate { .. } => {
+                // SAFETY: by the caller's promise.
+                let payload = unsafe { self.payload() }.unwrap_or(&[]);
                 Message::Immediate { header, payload }
             }
             Self::Put { source, length, ref key } => {
