@@ -140,7 +140,7 @@
 #define LND_NI_SLOT 256U
 
 /* Bytes of an NI for each peer, at most. */
-#define LND_NI_PEER 208U
+#define LND_NI_PEER 176U
 
 /* Bytes of an NI for each link, at most. */
 #define LND_NI_LINK 1024U

@@ -10,7 +10,7 @@ pub const LND_NI_FIXED: u32 = 10_240;
 pub const LND_NI_SLOT: u32 = 256;
 
 /// Bytes of an NI for each peer, at most.
-pub const LND_NI_PEER: u32 = 208;
+pub const LND_NI_PEER: u32 = 176;
 
 /// Bytes of an NI for each link, at most.
 pub const LND_NI_LINK: u32 = 1024;
