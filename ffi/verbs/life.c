@@ -12,7 +12,8 @@
 
 #define FRAMES	16	/* frames of a peer and lane between two calls of lnd_run() */
 #define REPORTS	64	/* reports between two rounds of frames */
-#define CONNECTIONS	16	/* of these out of service at once */
+#define CONNECTIONS	16	/* out of service at once */
+#define DEPTH	32	/* requests of a peer without a decision; receives bound them, too */
 
 static enum hrtimer_restart lnd_verbs_timer(struct hrtimer *timer)
 {
@@ -166,6 +167,7 @@ static int lnd_verbs_config(struct lnd_verbs_node *node, struct lnd_config *conf
 	 */
 	config->flags |= LND_CANCEL_FIRST;
 	config->connections = CONNECTIONS;
+	config->depth = DEPTH;
 	config->drain_bound = lnd_host_drain_ms * (u64)NSEC_PER_MSEC;
 	config->hello_timeout = lnd_verbs_connect_ms * (u64)NSEC_PER_MSEC;
 	config->lists = lnd_host_slots;

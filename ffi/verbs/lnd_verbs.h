@@ -182,6 +182,7 @@ struct lnd_verbs_peer {
 	struct ib_cq *cq;
 	struct ib_qp *qp;
 	struct ib_device *device;	/* for mappings; as long as there is a queue pair */
+	struct ib_event_handler handler;	/* of the device's events */
 
 	/* channel.c; cumulative counts, modulo 2^16 */
 	u16 granted[LND_VERBS_LANES];	/* frames that the peer lets us send */

@@ -124,6 +124,20 @@ static void lnd_verbs_qp_event(struct ib_event *event, void *context)
 	spin_unlock_bh(&peer->lock);
 }
 
+/* The device's events. A queue pair that has nothing to send does not notice that its port is down. */
+static void lnd_verbs_device_event(struct ib_event_handler *handler, struct ib_event *event)
+{
+	struct lnd_verbs_peer *peer = container_of(handler, struct lnd_verbs_peer, handler);
+
+	if (event->event != IB_EVENT_PORT_ERR && event->event != IB_EVENT_DEVICE_FATAL)
+		return;
+	spin_lock_bh(&peer->lock);
+	if (peer->open && (event->event == IB_EVENT_DEVICE_FATAL ||
+			   event->element.port_num == peer->id->port_num))
+		lnd_verbs_fail(peer);
+	spin_unlock_bh(&peer->lock);
+}
+
 static int lnd_verbs_make(struct lnd_verbs_peer *peer)
 {
 	struct ib_qp_init_attr attr = {
@@ -145,6 +159,8 @@ static int lnd_verbs_make(struct lnd_verbs_peer *peer)
 	    device->attrs.max_fast_reg_page_list_len < LND_VERBS_PAGES)
 		return -EOPNOTSUPP;
 	peer->device = device;
+	INIT_IB_EVENT_HANDLER(&peer->handler, device, lnd_verbs_device_event);
+	ib_register_event_handler(&peer->handler);
 	peer->cookie = get_random_u32();
 	peer->pd = ib_alloc_pd(device, 0);
 	if (IS_ERR(peer->pd)) {
@@ -203,6 +219,8 @@ static void lnd_verbs_close(struct lnd_verbs_peer *peer)
 	if (!id)
 		return;
 	lnd_verbs_count(peer->node, LND_VERBS_CLOSINGS);
+	if (peer->device)
+		ib_unregister_event_handler(&peer->handler);
 	if (peer->qp) {
 		rdma_disconnect(id);
 		ib_drain_qp(peer->qp);

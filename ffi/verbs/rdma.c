@@ -4,7 +4,7 @@
  *
  * Stage: a registration, and an invalidation when it is to be given back. It is back when that has
  * completed. The peer was asked first (LND_CANCEL_FIRST): an invalidation under a READ would let
- * the reader believe that it has all of the data.
+ * the reader take a part of the data for all of it.
  *
  * Both go through a queue pair of their own, "local", which moves nothing: it has nothing to send
  * again, and waits for no peer. In the queue of the messages soft-RoCE of 6.1 executes them twice

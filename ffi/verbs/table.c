@@ -198,9 +198,6 @@ static void lnd_verbs_happened(void *ctx, const struct lnd_event *event)
 		pr_info("node %u: peer %llu is now %u\n", node->number, event->nid, event->state);
 	else if (event->kind == LND_EVENT_LINK)
 		pr_info("node %u: link %u is now %u\n", node->number, event->link, event->state);
-	else
-		pr_info("node %u: connection with %llu is now %u\n", node->number, event->nid,
-			event->state);
 	lnd_upper_event(node, event);
 }
 

@@ -20,8 +20,10 @@ soft_roce() {
     dmesg -c >/dev/null
 }
 
-# load_verbs PARAMETER=VALUE…
+# load_verbs PARAMETER=VALUE…: loads the module, with the seeded defect of the command line.
 load_verbs() {
+    defect=$(word defect none)
+    [ "$defect" = none ] || set -- "$@" defect="$defect"
     # The one that is said last holds.
     insmod ./lnd_verbs.ko number="$me" peers=10.0.0.1,10.0.0.2 watch_ms=300 \
         connect_ms=$((1000 * patience)) deadline_ms=$((5000 * patience)) \
@@ -48,7 +50,7 @@ connected() {
 # answered: one message has arrived.
 answered() {
     ok=$(of ok)
-    client start put count=1 max=64 to=$other
+    client start put count=1 max=64 to="$other"
     until_so 10 idle && [ "$(of ok)" -gt "$ok" ]
 }
 

@@ -1,26 +1,108 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# One of two machines: PUT and GET of all lengths to the other one, answers for the other one.
+# One of two machines, which do the same: the phases that the command line names, each with the
+# module loaded anew. A seeded defect must make its phase fail.
 # shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 . ./verbs_lib.sh
 
-soft_roce
-load_verbs
-count=$(word count 63)
-say "node $me is up"
 asked() {
     [ "$(of requested_ok)" -ge "$1" ]
 }
-meet
-job 20 put get sweep count="$count" workers=2 flight=4 max=1048576 to=$other
-until_so 20 asked $((2 * count)) || die "the other machine asked only $(of requested_ok) times"
-clean_verbs $((2 * count))
-summary "node $me"
-say "node $me: $(grep -v ^peer $fabric/verbs | paste -sd ' ')"
-# The other one may still wait for our answer's end.
-client start put count=1 max=64 to=$other
-until_so 30 asked $((2 * count + 1)) || die "the other machine is not done"
-until_so 10 idle || die "the last message does not end"
-watched
-sound_verbs
-unload_verbs
+
+# parting COUNT: this machine was asked COUNT times. One more message says that it has got its own
+# answers; the other one may still wait for an answer's end.
+parting() {
+    client start put count=1 max=64 to="$other"
+    until_so 30 asked $(($1 + 1)) || die "the other machine is not done"
+    until_so 10 idle || die "the last message does not end"
+    watched
+    sound_verbs
+}
+
+# PUT and GET of all lengths.
+sweep() {
+    load_verbs
+    meet
+    job 20 put get sweep count=63 workers=2 flight=4 max=1048576 to="$other"
+    until_so 30 asked 126 || die "the other machine asked only $(of requested_ok) times"
+    clean_verbs 126
+    parting 126
+}
+
+# More messages at once than there are receives, in both lanes.
+flood() {
+    load_verbs
+    meet
+    client start put get count=300 workers=2 flight=32 max=2048 to="$other"
+    until_so 30 flooded || die "job is not done"
+    until_so 30 asked 600 || die "the other machine asked only $(of requested_ok) times"
+    clean_verbs 600
+    parting 600
+}
+
+flooded() { idle || [ "$(verbs opened)" -gt 1 ] || [ "$(verbs errors)" -gt 0 ]; }
+
+# Deadlines that end in the middle of READs, and before them.
+late() {
+    load_verbs deadline_ms=$((100 * patience))
+    until_so 30 answered || die "the other machine does not come"
+    job 60 put count=40 workers=2 flight=16 min=500000 max=1048576 to="$other"
+    watched
+    [ "$(of error)" -gt 0 ] || die "no message was late"
+    sound_verbs
+}
+
+# All connections fail again and again, with READs and SENDs under way at both ends.
+cut() {
+    load_verbs
+    until_so 30 answered || die "the other machine does not come"
+    client start put get workers=2 flight=8 min=500000 max=1048576 to="$other"
+    for round in 1 2 3 4 5; do
+        goal=$(($(of ok) + 3))
+        until_so 30 going $goal || die "no traffic before cut $round"
+        opened=$(verbs opened)
+        control "$me" link 0 down
+        until_so 20 reopened || die "no connection after cut $round"
+        sound_now
+    done
+    client stop
+    until_so 30 idle || die "not everything ends"
+    watched
+    sound_verbs
+}
+going() { [ "$(of ok)" -ge "$1" ]; }
+reopened() { [ "$(verbs opened)" -gt "$opened" ]; }
+
+# The network of one machine is down for a time, with traffic in both directions.
+down() {
+    load_verbs
+    until_so 30 answered || die "the other machine does not come"
+    client start put get workers=2 flight=8 max=1048576 to="$other"
+    until_so 30 going 10 || die "no traffic"
+    if [ "$me" = 0 ]; then
+        opened=$(verbs opened)
+        ip link set eth0 down
+        until_so 10 broken || die "the link is down, and the connection is not"
+        sleep 1
+        ip link set eth0 up
+    else
+        opened=1
+        until_so 30 broken || die "the other link is down, and the connection is not"
+    fi
+    until_so 60 reopened || die "no connection afterwards"
+    goal=$(($(of ok) + 20))
+    until_so 60 going $goal || die "no traffic afterwards"
+    client stop
+    until_so 30 idle || die "not everything ends"
+    watched
+    sound_verbs
+}
+broken() { ! connected; }
+
+for phase in $(word phases sweep | tr , ' '); do
+    [ -e $fabric ] || [ -e /sys/class/infiniband/rxe0 ] || soft_roce
+    $phase
+    summary "$phase on node $me"
+    say "$phase on node $me: $(grep -v ^peer $fabric/verbs | paste -sd ' ')"
+    unload_verbs
+done

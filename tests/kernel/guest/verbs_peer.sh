@@ -9,7 +9,7 @@ soft_roce
 load_verbs deadline_ms=$((2000 * patience))
 if [ "$(word role answer)" = victim ]; then
     until_so 30 answered || die "the other machine does not come"
-    client start put get flight=8 max=1048576 to=$other
+    client start put get flight=8 max=1048576 to="$other"
     sleep $((60 * patience))
     die "this machine was not killed"
 fi
