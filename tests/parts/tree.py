@@ -32,7 +32,7 @@ WIDTH = 100  # columns, of tabs of eight
 # state tables, the pictures, the compiler's words.
 MADE = re.compile(
     r"^ffi/(?:include/|abi\.txt$)|^tests/fuzz/corpus/|^docs/evidence/bug-catalogue\.md$"
-    r"|^docs/machines/|^tests/api/|^tests/app/man/|/snapshots/|\.svg$"
+    r"|^docs/dashboard\.json$|^docs/machines/|^tests/api/|^tests/app/man/|/snapshots/|\.svg$"
     r"|^tests/compile-fail/cases/.*\.stderr$"
 )
 # Lists with one entry a line, and hunks of sources.

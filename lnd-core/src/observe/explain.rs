@@ -7,7 +7,8 @@ use super::account::Account;
 use super::peers::{PeerLog, PeerTransition};
 use super::wait::{Point, Wait};
 use crate::base::time::Instant;
-use crate::machines::transfer::{Cause, Place};
+use crate::machines::transfer::{Cause, Debts, Place, Word};
+use crate::recovery::Blocker;
 
 /// The party that ended a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -189,6 +190,51 @@ impl fmt::Display for Explained<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// What a transfer needs to go on or to end.
+pub const fn needs(word: Word) -> &'static str {
+    match Wait::of(word) {
+        Wait::Queue => "a handshake, a credit, a link, or its turn",
+        Wait::Post => "this node's thread to post it",
+        Wait::Send => "the channel to end its message",
+        Wait::Answer => "the peer's answer",
+        Wait::Engine => "the engine: its own pull, or the peer's",
+        Wait::Drain if word.owes(Debts::HW) => {
+            "the engine to give its descriptor back, or its stop"
+        }
+        Wait::Drain => "the channel to end its message, or its stop",
+        Wait::Report => "the host to fetch its report",
+    }
+}
+
+/// A line for operators: what it is, and what it needs.
+impl fmt::Display for Blocker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Transfer { tag, peer, link, word, until } => {
+                write!(f, "transfer {}:{:x}", tag.index, tag.generation)?;
+                if let Some(nid) = peer {
+                    write!(f, " with {nid}")?;
+                }
+                if let Some(link) = link {
+                    write!(f, " on link {}", link.index())?;
+                }
+                write!(f, ", {word}, needs {}", needs(*word))?;
+                match until.filter(|until| *until != Instant::NEVER) {
+                    Some(until) => write!(f, ", until {} at the latest", Time(until.as_nanos())),
+                    None => Ok(()),
+                }
+            }
+            Self::Unreported { tag } => {
+                let it = (tag.index, tag.generation);
+                write!(f, "transfer {}:{:x} needs the host to fetch its report", it.0, it.1)
+            }
+            Self::Link { link, state } => {
+                write!(f, "link {} is {state:?} and needs the proof of its stop", link.index())
+            }
+        }
     }
 }
 

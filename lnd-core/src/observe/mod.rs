@@ -32,11 +32,12 @@ mod metrics;
 mod peers;
 mod stamps;
 mod summary;
+mod timeouts;
 mod unit;
 mod wait;
 
 pub use account::{Account, Transition, TRANSITIONS};
-pub use explain::{Explained, Party};
+pub use explain::{needs, Explained, Party};
 pub use families::Family;
 pub use gauges::{Gauge, GaugeValues, GAUGES};
 pub use histogram::{Histogram, BUCKETS};
@@ -45,6 +46,7 @@ pub use metrics::{Metric, MetricInfo, MetricKind};
 pub use peers::{PeerLog, PeerTransition, KEPT};
 pub use stamps::{IrqObserver, Stamps};
 pub use summary::Summaries;
+pub use timeouts::{effective_bounds, BoundOrigin, EffectiveBound, BOUNDS};
 pub use unit::Unit;
 pub use wait::{Point, SizeClass, Wait, POINTS, SIZES, WAITS};
 

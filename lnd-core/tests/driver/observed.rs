@@ -3,14 +3,15 @@
 //!
 //! The nodes log their traces; the observer is fed from the logs.
 
+use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::Kind;
 use lnd_core::id::Tag;
 use lnd_core::link::LinkState;
 use lnd_core::message::NakReason;
 use lnd_core::observe::{
-    Account, Gauge, GaugeValues, IrqObserver, Measures, Observer, Party, PeerLog, PeerTransition,
-    Point, Room, SizeClass, Stamps, Wait, CLASSES,
+    effective_bounds, Account, BoundOrigin, Gauge, GaugeValues, IrqObserver, Measures, Observer,
+    Party, PeerLog, PeerTransition, Point, Room, SizeClass, Stamps, Wait, CLASSES,
 };
 use lnd_core::peer::HelloState;
 use lnd_core::ports::Tracer;
@@ -23,7 +24,7 @@ use super::fabric::nid;
 use super::node::{Decision, Order};
 use super::peer_down::devices;
 use super::seeds::incarnations;
-use super::world::{World, WorldOf, LINK0, LINK1};
+use super::world::{config, World, WorldOf, LINK0, LINK1};
 
 const MS: Span = Span::from_millis(1);
 
@@ -227,6 +228,9 @@ fn a_deadline_names_the_timer_its_evidence_and_what_came_too_late() {
     w.settle();
     w.sleep(MS.times(400));
     // It was given up, and its engine has not let it go.
+    let blocker = w.nodes[0].driver.blocker(0).unwrap().to_string();
+    let needs = "needs the engine to give its descriptor back, or its stop, until 6.300 s";
+    assert!(blocker.contains("Deadline") && blocker.contains(needs), "{blocker}");
     let waits = log(&mut w, 0);
     let mut eyes = Eyes::new(8);
     let observer = eyes.look(&waits, false);
@@ -269,6 +273,45 @@ fn a_deadline_names_the_timer_its_evidence_and_what_came_too_late() {
     let states: Vec<_> = observer.link(link).map(|(_, state)| state).collect();
     let stopped = states.contains(&LinkState::Stopping) && states.contains(&LinkState::Down);
     assert!(stopped && states.last() == Some(&LinkState::Up), "{states:?}");
+}
+
+/// What is announced as a bound is what the driver does.
+#[test]
+fn the_bounds_in_effect_are_those_that_are_kept() {
+    let span = |w: &World, name: &str| {
+        let bounds = effective_bounds(&w.config);
+        bounds.into_iter().find(|it| it.name == name).unwrap().span
+    };
+    let when = |log: &[(Instant, Trace)], what: fn(&Trace) -> bool| {
+        log.iter().find(|(_, trace)| what(trace)).unwrap().0
+    };
+    let mut w = World::new(2);
+    w.hold("hello");
+    w.put(0, 1, 50).unwrap();
+    w.sleep(Span::from_secs(20));
+    let down = log(&mut w, 0);
+    let at = when(&down, |it| matches!(it, Trace::Peer { state: HelloState::Down, .. }));
+    let first = when(&down, |it| matches!(it, Trace::Peer { state: HelloState::Handshake, .. }));
+    assert_eq!(at.since(first), span(&w, "peer_down"));
+    for connections in [0, 4] {
+        let mut w = World::met_with(Config { connections, ..config() });
+        for link in 0..2 {
+            w.device(0, link, |d| (d.connects, d.slow_connections) = (connections > 0, true));
+        }
+        devices(&w, 0, true, OnInvalidate::Never);
+        w.put(0, 1, 5000).unwrap();
+        w.settle();
+        let begun = w.now;
+        w.notify_peer(0, 1, false);
+        w.sleep(Span::from_secs(31));
+        let stopped = log(&mut w, 0);
+        let at = when(&stopped, |it| matches!(it, Trace::Link { state: LinkState::Stopping, .. }));
+        assert_eq!(at.since(begun), span(&w, "link_stop"), "{connections} connections");
+    }
+    let given = Config { credit_stall: Span::from_secs(7), ..config() };
+    let origins = effective_bounds(&given).map(|it| (it.name, it.origin));
+    assert!(origins.contains(&("credit_stall", BoundOrigin::Given)), "{origins:?}");
+    assert!(origins.contains(&("drain_bound", BoundOrigin::Default)), "{origins:?}");
 }
 
 #[test]

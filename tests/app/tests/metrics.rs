@@ -127,6 +127,12 @@ fn a_running_node_shows_what_it_does() {
     assert_eq!(sum(&page, "lnd_links_up", "lnd_links_up"), 2.0);
     assert!(sum(&page, "lnd_finalized_ok", "lnd_finalized_ok_total") >= 16.0);
     assert_eq!(sum(&page, "lnd_ended", "lnd_ended_total{class=\"remote"), 0.0);
+    let bounds = get(&address, "/bounds");
+    // Five tries of 200 ms: the node's own choice, and what follows from it.
+    for line in ["hello_timeout 200 ms, given: ", "peer_down 1000 ms, derived: "] {
+        assert!(bounds.contains(line), "{line}: {bounds}");
+    }
+    assert_eq!(get(&address, "/blockers"), "", "it is idle");
     // Where the time went: the interrupts' own times are in, so engines were waited for.
     let wait = &page["lnd_wait_seconds"];
     let engine = "lnd_wait_seconds_sum{wait=\"engine\"";

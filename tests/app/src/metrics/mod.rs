@@ -11,8 +11,11 @@ mod render;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use lnd_core::config::Config;
 use lnd_core::counters::Counters;
-use lnd_core::observe::{GaugeValues, Measures};
+use lnd_core::driver::{Blocker, Driver};
+use lnd_core::observe::{effective_bounds, EffectiveBound, GaugeValues, Measures};
+use lnd_core::ports::Ports;
 use lnd_core::time::{Instant, Span};
 use lnd_sim::runtime::Station;
 
@@ -23,6 +26,8 @@ pub use render::{render, series};
 const EVERY: Span = Span::from_millis(100);
 /// Failed transfers that are explained.
 const FAILED: usize = 16;
+/// Lines of what has not ended.
+const BLOCKERS: usize = 64;
 
 /// What a node has counted at one moment.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +40,10 @@ pub struct Snapshot {
     pub measures: Measures,
     /// The latest transfers that failed, in words.
     pub failed: Vec<String>,
+    /// What has not ended, and what it needs.
+    pub blockers: Vec<String>,
+    /// The bounds in effect, and where each comes from.
+    pub bounds: Vec<String>,
 }
 
 /// The latest snapshot, for any thread.
@@ -71,10 +80,34 @@ impl Board {
         });
         self.finished = observer.finished();
         let (gauges, measures) = (gauges.with(now, observer), observer.measures().clone());
+        let (blockers, bounds) = (blockers(driver), bounds(driver.config()));
         let mut latest = self.lock();
         let failed = failed.unwrap_or_else(|| std::mem::take(&mut latest.failed));
-        *latest = Snapshot { counters, gauges, measures, failed };
+        *latest = Snapshot { counters, gauges, measures, failed, blockers, bounds };
     }
+}
+
+/// What keeps a driver from being idle, a line each.
+fn blockers<P: Ports>(driver: &Driver<'_, P>) -> Vec<String> {
+    let (mut lines, mut from) = (Vec::new(), 0);
+    while let Some(blocker) = driver.blocker(from).filter(|_| lines.len() < BLOCKERS) {
+        lines.push(format!("{blocker}\n"));
+        from = match blocker {
+            Blocker::Transfer { tag, .. } | Blocker::Unreported { tag } => tag.index + 1,
+            // Links come behind all transfers, one at a time.
+            Blocker::Link { .. } => break,
+        };
+    }
+    lines
+}
+
+/// The bounds in effect, a line each.
+fn bounds(config: &Config) -> Vec<String> {
+    let line = |it: EffectiveBound| {
+        let ms = it.span.as_nanos() as f64 / 1e6;
+        format!("{} {ms} ms, {}: {}\n", it.name, it.origin.name(), it.help)
+    };
+    effective_bounds(config).map(line).into()
 }
 
 /// Reads where a page shall be: `127.0.0.1:9464`, `[::1]:9464`, or a port alone, on this machine

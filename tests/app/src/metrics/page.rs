@@ -14,6 +14,9 @@ use super::{render, Board};
 const REQUEST: usize = 8_192;
 /// A reader that is slower is left alone.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// What can be asked for.
+const PATHS: &str = "/metrics   for Prometheus\n/failed    the latest transfers that failed\n\
+    /blockers  what has not ended, and what it needs\n/bounds    bounds in effect\n";
 /// Between two looks for a reader.
 const NAP: Duration = Duration::from_millis(20);
 
@@ -97,8 +100,10 @@ fn answer(mut stream: TcpStream, board: &Board) -> io::Result<()> {
     let (status, kind, body) = match (method, path) {
         ("GET" | "HEAD", "/metrics") => ("200 OK", METRICS, render(board.latest())),
         ("GET" | "HEAD", "/failed") => ("200 OK", PLAIN, board.latest().failed.join("\n")),
-        ("GET" | "HEAD", "/") => ("200 OK", PLAIN, "/metrics\n/failed\n".into()),
-        ("GET" | "HEAD", _) => ("404 Not Found", PLAIN, "there are /metrics and /failed\n".into()),
+        ("GET" | "HEAD", "/blockers") => ("200 OK", PLAIN, board.latest().blockers.concat()),
+        ("GET" | "HEAD", "/bounds") => ("200 OK", PLAIN, board.latest().bounds.concat()),
+        ("GET" | "HEAD", "/") => ("200 OK", PLAIN, PATHS.into()),
+        ("GET" | "HEAD", _) => ("404 Not Found", PLAIN, PATHS.into()),
         _ => ("405 Method Not Allowed", PLAIN, "GET\n".into()),
     };
     let length = body.len();
