@@ -109,6 +109,15 @@
 /* Bytes of a metric's help, its terminating zero included. */
 #define LND_METRIC_HELP 200U
 
+/* Points of enum lnd_point. */
+#define LND_POINTS 7U
+
+/* Waits of enum lnd_wait. */
+#define LND_WAITS 7U
+
+/* Buckets of struct lnd_histogram. The last one is always 0. */
+#define LND_BUCKETS 42U
+
 /* LND_MAX_RULES - Most rules of lnd_health_set_rules(). */
 #define LND_MAX_RULES 256U
 
@@ -162,6 +171,9 @@
 
 /* Alignment of an NI's memory and of ring memory. */
 #define LND_ALIGN 64U
+
+/* All sizes. */
+#define LND_ANY_SIZE 0xffffffffU
 
 /* The version of this ABI; in lnd_config.abi_version. */
 #define LND_ABI_VERSION 1U
@@ -982,6 +994,56 @@ enum lnd_metric_format {
 };
 
 /**
+ * enum lnd_point - A point on the way of a transfer, with the same meaning on every transport.
+ */
+enum lnd_point {
+	/** @LND_POINT_QUEUED: It was accepted. */
+	LND_POINT_QUEUED = 0,
+	/** @LND_POINT_POSTED: The engine accepted its descriptor. */
+	LND_POINT_POSTED = 1,
+	/** @LND_POINT_SENT: Its message was handed to the channel. */
+	LND_POINT_SENT = 2,
+	/** @LND_POINT_LEFT: The channel has done its part. */
+	LND_POINT_LEFT = 3,
+	/** @LND_POINT_ANSWERED: The peer's first answer arrived. */
+	LND_POINT_ANSWERED = 4,
+	/**
+	 * @LND_POINT_COMPLETED: Its last debt was settled: no device reads or writes its memory
+	 * any more.
+	 */
+	LND_POINT_COMPLETED = 5,
+	/** @LND_POINT_REPORTED: It was reported. */
+	LND_POINT_REPORTED = 6,
+};
+
+/**
+ * enum lnd_wait - What a transfer waits for. The times of all waits add up to its whole time.
+ */
+enum lnd_wait {
+	/** @LND_WAIT_QUEUE: In a queue: for a handshake, a credit, a link, or its turn to pull. */
+	LND_WAIT_QUEUE = 0,
+	/** @LND_WAIT_POST: For the thread that posts it. */
+	LND_WAIT_POST = 1,
+	/** @LND_WAIT_SEND: For the channel, which has its message. */
+	LND_WAIT_SEND = 2,
+	/** @LND_WAIT_ANSWER: For the peer's answer. */
+	LND_WAIT_ANSWER = 3,
+	/** @LND_WAIT_ENGINE: For the engine: its own pull, or the peer's. */
+	LND_WAIT_ENGINE = 4,
+	/** @LND_WAIT_DRAIN: It is being given up: for what still has it. */
+	LND_WAIT_DRAIN = 5,
+	/** @LND_WAIT_REPORT: For its report. */
+	LND_WAIT_REPORT = 6,
+	/** @LND_WAIT_WHOLE: In place of a wait: from acceptance to report. */
+	LND_WAIT_WHOLE = 7,
+	/**
+	 * @LND_WAIT_LATE: In place of a wait: from the deadline to the report, of those that
+	 * were late.
+	 */
+	LND_WAIT_LATE = 8,
+};
+
+/**
  * struct lnd_health - The health of a node. Opaque.
  */
 struct lnd_health;
@@ -990,6 +1052,11 @@ struct lnd_health;
  * struct lnd_ni - One network interface: one shard with its links and peers. Opaque.
  */
 struct lnd_ni;
+
+/**
+ * struct lnd_observer - Where the transfers of one NI spend their time. Opaque.
+ */
+struct lnd_observer;
 
 /**
  * struct lnd_ring - Memory that a link's engine and its driver share.
@@ -1874,6 +1941,65 @@ struct lnd_metric_info {
 	uint8_t name[LND_METRIC_NAME];
 	uint8_t unit[LND_METRIC_UNIT];
 	uint8_t help[LND_METRIC_HELP];
+};
+
+/**
+ * struct lnd_account - Where a transfer spent its time, who gave it up, and on what evidence.
+ * @size: sizeof(struct lnd_account).
+ * @wait: enum lnd_wait: what it waits for. LND_WAIT_REPORT if @ended.
+ * @nid: the other side.
+ * @points: when it passed each point of enum lnd_point. LND_NEVER: not yet, or not on its way.
+ * @waits: ns that it spent in each wait of enum lnd_wait, until its last event.
+ * @since: when its present wait began, or when it was reported.
+ * @given_up: when it was cancelled or first lost something, or LND_NEVER.
+ * @deadline: when its deadline passed, if it was late, or LND_NEVER.
+ * @given_up_in: enum lnd_wait: what it waited for when it was given up.
+ * @len: bytes.
+ * @steps: its transitions.
+ * @ended: 1 if it was reported.
+ * @error: the negated errno of its report, or 0.
+ * @health_class: enum lnd_health_class of its report.
+ * @cause: enum lnd_cause: why it was lost, or 0.
+ * @place: enum lnd_place: how far it had come, or 0.
+ */
+struct lnd_account {
+	uint32_t size;
+	uint32_t wait;
+	uint64_t nid;
+	uint64_t points[LND_POINTS];
+	uint64_t waits[LND_WAITS];
+	uint64_t since;
+	uint64_t given_up;
+	uint64_t deadline;
+	uint32_t given_up_in;
+	uint32_t len;
+	uint32_t steps;
+	uint32_t ended;
+	uint32_t error;
+	uint32_t health_class;
+	uint32_t cause;
+	uint32_t place;
+};
+
+/**
+ * struct lnd_histogram - Times by powers of two.
+ * @size: sizeof(struct lnd_histogram).
+ * @reserved: 0.
+ * @count: how many times.
+ * @sum: their sum in ns. It wraps.
+ * @min: the shortest, 0 if there is none.
+ * @max: the longest, 0 if there is none.
+ * @buckets: bucket 0 counts 0 ns, bucket n counts times from 2^(n-1) to 2^n - 1; bucket 40 also
+ * all longer ones. They wrap at 32 bits.
+ */
+struct lnd_histogram {
+	uint32_t size;
+	uint32_t reserved;
+	uint64_t count;
+	uint64_t sum;
+	uint64_t min;
+	uint64_t max;
+	uint32_t buckets[LND_BUCKETS];
 };
 
 /**
@@ -3716,6 +3842,24 @@ const char *lnd_metric_kind_name(uint32_t value);
 const char *lnd_metric_format_name(uint32_t value);
 
 /**
+ * lnd_point_name() - The name of a constant of enum lnd_point.
+ * @value: enum lnd_point, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_POINT_SENT", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_point_name(uint32_t value);
+
+/**
+ * lnd_wait_name() - The name of a constant of enum lnd_wait.
+ * @value: enum lnd_wait, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_WAIT_ANSWER", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_wait_name(uint32_t value);
+
+/**
  * lnd_context_name() - The name of a constant of enum lnd_context.
  * @value: enum lnd_context, or any number.
  *
@@ -3822,6 +3966,98 @@ const char *lnd_sent_how_name(uint32_t value);
  * Return: text such as "LND_POLICY_SEED", "LND_?" for a number that has no name; never NULL.
  */
 const char *lnd_policy_name(uint32_t value);
+
+/**
+ * lnd_observer_size() - Bytes of memory for an observer.
+ * @slots: those of the NI, 1 to 1,048,576.
+ * @journal: transfers that have ended and stay known, at most 1,048,576.
+ * @peers: peers whose last transitions are kept, at most 1,048,576.
+ *
+ * Context: any.
+ * Return: the bytes, or 0 if a number is out of range.
+ */
+size_t lnd_observer_size(uint32_t slots, uint32_t journal, uint32_t peers);
+
+/**
+ * lnd_observer_create() - Creates an observer in the caller's memory.
+ * @mem: the memory, aligned to LND_ALIGN; the object's until lnd_observer_destroy().
+ * @len: its bytes, at least lnd_observer_size().
+ * @slots: those of the NI.
+ * @journal: transfers that have ended and stay known.
+ * @peers: peers whose last transitions are kept.
+ * @observer: where the object's pointer is written.
+ *
+ * Create it before the NI, and feed it from trace(). It takes no call of the NI, and the NI knows
+ * nothing of it.
+ *
+ * Context: any.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_CONFIG, LND_E_MEMORY.
+ */
+enum lnd_error lnd_observer_create(void *mem,
+				   size_t len,
+				   uint32_t slots,
+				   uint32_t journal,
+				   uint32_t peers,
+				   struct lnd_observer **observer);
+
+/**
+ * lnd_observer_destroy() - Ends an observer; its memory is the caller's again.
+ * @observer: the object.
+ *
+ * Context: any; no other call is under way or follows.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+ */
+enum lnd_error lnd_observer_destroy(struct lnd_observer *observer);
+
+/**
+ * lnd_observer_record() - Takes a record of the NI's trace().
+ * @observer: the object.
+ * @trace: the record.
+ *
+ * Constant work. All records of an NI go to one observer, in their order, by one context at a
+ * time: a host whose interrupts trace, too, takes a lock of its own, or queues the records and
+ * feeds them later. Of messages without a slot the trace has no cause: those that fail are counted
+ * as failures of the channel.
+ *
+ * Context: any, also inside trace().
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT (no
+ * such record).
+ */
+enum lnd_error lnd_observer_record(struct lnd_observer *observer, const struct lnd_trace *trace);
+
+/**
+ * lnd_observer_account_get() - Where a transfer spent its time, who gave it up, on what evidence.
+ * @observer: the object.
+ * @transfer: the transfer, also one that has ended, while the journal has it.
+ * @account: filled in; the caller sets its size.
+ *
+ * Visits the journal at most.
+ *
+ * Context: one at a time.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_STALE (it is
+ * not known, or not any more).
+ */
+enum lnd_error lnd_observer_account_get(struct lnd_observer *observer,
+					struct lnd_transfer transfer,
+					struct lnd_account *account);
+
+/**
+ * lnd_observer_histogram_get() - How long transfers took, or waited.
+ * @observer: the object.
+ * @wait: enum lnd_wait.
+ * @bytes: of transfers of this size class; LND_ANY_SIZE: of all sizes.
+ * @histogram: filled in; the caller sets its size.
+ *
+ * Size classes end at 0, 64, 512, 4,096, 32,768, 262,144 and 1,048,576 bytes. LND_WAIT_LATE is of
+ * all sizes. Two readings are subtracted, field by field, except @min and @max.
+ *
+ * Context: one at a time.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
+ */
+enum lnd_error lnd_observer_histogram_get(struct lnd_observer *observer,
+					  uint32_t wait,
+					  uint32_t bytes,
+					  struct lnd_histogram *histogram);
 
 /**
  * lnd_peer_event() - The platform reports that a peer is down, or up.
@@ -4442,6 +4678,31 @@ LND_ASSERT_FIELD(lnd_metric_info, kind, 4);
 LND_ASSERT_FIELD(lnd_metric_info, name, 8);
 LND_ASSERT_FIELD(lnd_metric_info, unit, 40);
 LND_ASSERT_FIELD(lnd_metric_info, help, 56);
+LND_ASSERT_SIZE(lnd_account, 184);
+LND_ASSERT_FIELD(lnd_account, size, 0);
+LND_ASSERT_FIELD(lnd_account, wait, 4);
+LND_ASSERT_FIELD(lnd_account, nid, 8);
+LND_ASSERT_FIELD(lnd_account, points, 16);
+LND_ASSERT_FIELD(lnd_account, waits, 72);
+LND_ASSERT_FIELD(lnd_account, since, 128);
+LND_ASSERT_FIELD(lnd_account, given_up, 136);
+LND_ASSERT_FIELD(lnd_account, deadline, 144);
+LND_ASSERT_FIELD(lnd_account, given_up_in, 152);
+LND_ASSERT_FIELD(lnd_account, len, 156);
+LND_ASSERT_FIELD(lnd_account, steps, 160);
+LND_ASSERT_FIELD(lnd_account, ended, 164);
+LND_ASSERT_FIELD(lnd_account, error, 168);
+LND_ASSERT_FIELD(lnd_account, health_class, 172);
+LND_ASSERT_FIELD(lnd_account, cause, 176);
+LND_ASSERT_FIELD(lnd_account, place, 180);
+LND_ASSERT_SIZE(lnd_histogram, 208);
+LND_ASSERT_FIELD(lnd_histogram, size, 0);
+LND_ASSERT_FIELD(lnd_histogram, reserved, 4);
+LND_ASSERT_FIELD(lnd_histogram, count, 8);
+LND_ASSERT_FIELD(lnd_histogram, sum, 16);
+LND_ASSERT_FIELD(lnd_histogram, min, 24);
+LND_ASSERT_FIELD(lnd_histogram, max, 32);
+LND_ASSERT_FIELD(lnd_histogram, buckets, 40);
 LND_ASSERT_SIZE(lnd_peer, 24);
 LND_ASSERT_FIELD(lnd_peer, nid, 0);
 LND_ASSERT_FIELD(lnd_peer, index, 8);

@@ -28,6 +28,7 @@ pub mod messages;
 pub mod metrics;
 pub mod names;
 mod ni;
+pub mod observer;
 mod offered;
 pub mod peers;
 mod platform;

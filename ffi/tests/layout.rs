@@ -119,6 +119,11 @@ fn structs_lie_as_a_c_compiler_lays_them() {
             size, run_state, active, passive, peers, counters, frames_control, frames_lnd,
             frames_bad, frames_forged, completions, interrupts, misuses
         };
+        lnd_account {
+            size, wait, nid, points, waits, since, given_up, deadline, given_up_in, len, steps,
+            ended, error, health_class, cause, place
+        };
+        lnd_histogram { size, reserved, count, sum, min, max, buckets };
         lnd_metric_info { size, kind, name, unit, help };
         lnd_frag { addr, len, reserved };
         lnd_send_request {

@@ -51,6 +51,7 @@ fn every_constant_has_its_name() {
         lnd_connection_name lnd_context_name lnd_delivery_name lnd_dump_what_name lnd_error_name
         lnd_event_kind_name lnd_evidence_name lnd_finding_name lnd_health_class_name lnd_kind_name
         lnd_lane_name lnd_link_state_name lnd_metric_format_name lnd_metric_kind_name
+        lnd_point_name lnd_wait_name
         lnd_motion_name lnd_nak_reason_name lnd_next_name
         lnd_object_name lnd_peer_state_name lnd_place_name lnd_policy_name lnd_post_name
         lnd_probe_end_name lnd_probe_kind_name lnd_profile_name lnd_request_kind_name

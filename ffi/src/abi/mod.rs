@@ -14,6 +14,7 @@ mod events;
 mod handles;
 mod health;
 mod metrics;
+mod observer;
 mod operator;
 mod ops;
 mod report;
@@ -47,6 +48,9 @@ pub use health::{
 pub use metrics::{
     lnd_metric_format, lnd_metric_info, lnd_metric_kind, LND_METRIC_HELP, LND_METRIC_NAME,
     LND_METRIC_UNIT,
+};
+pub use observer::{
+    lnd_account, lnd_histogram, lnd_point, lnd_wait, LND_BUCKETS, LND_POINTS, LND_WAITS,
 };
 pub use operator::{
     lnd_distance, lnd_evidence, lnd_health_change, lnd_rule, lnd_rule_kind, LND_MAX_RULES,

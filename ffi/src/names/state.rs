@@ -6,7 +6,8 @@ use core::ffi::c_char;
 use super::name_of;
 use crate::abi::{
     lnd_blocker_kind, lnd_context, lnd_dump_what, lnd_event_kind, lnd_lane, lnd_link_state,
-    lnd_metric_format, lnd_metric_kind, lnd_peer_state, lnd_run_state, lnd_trace_kind,
+    lnd_metric_format, lnd_metric_kind, lnd_peer_state, lnd_point, lnd_run_state, lnd_trace_kind,
+    lnd_wait,
 };
 
 /// lnd_peer_state_name() - The name of a constant of enum lnd_peer_state.
@@ -106,6 +107,28 @@ pub extern "C" fn lnd_metric_kind_name(value: u32) -> *const c_char {
 #[no_mangle]
 pub extern "C" fn lnd_metric_format_name(value: u32) -> *const c_char {
     name_of!(value, lnd_metric_format: LND_METRIC_TEXT LND_METRIC_JSON LND_METRIC_PROMETHEUS)
+}
+
+/// lnd_point_name() - The name of a constant of enum lnd_point.
+/// @value: enum lnd_point, or any number.
+///
+/// Context: any.
+/// Return: text such as "LND_POINT_SENT", "LND_?" for a number that has no name; never NULL.
+#[no_mangle]
+pub extern "C" fn lnd_point_name(value: u32) -> *const c_char {
+    name_of!(value, lnd_point: LND_POINT_QUEUED LND_POINT_POSTED LND_POINT_SENT LND_POINT_LEFT
+        LND_POINT_ANSWERED LND_POINT_COMPLETED LND_POINT_REPORTED)
+}
+
+/// lnd_wait_name() - The name of a constant of enum lnd_wait.
+/// @value: enum lnd_wait, or any number.
+///
+/// Context: any.
+/// Return: text such as "LND_WAIT_ANSWER", "LND_?" for a number that has no name; never NULL.
+#[no_mangle]
+pub extern "C" fn lnd_wait_name(value: u32) -> *const c_char {
+    name_of!(value, lnd_wait: LND_WAIT_QUEUE LND_WAIT_POST LND_WAIT_SEND LND_WAIT_ANSWER
+        LND_WAIT_ENGINE LND_WAIT_DRAIN LND_WAIT_REPORT LND_WAIT_WHOLE LND_WAIT_LATE)
 }
 
 /// lnd_context_name() - The name of a constant of enum lnd_context.

@@ -100,7 +100,7 @@ pub fn effective_bounds(config: &Config) -> [EffectiveBound; BOUNDS] {
         derived(
             "link_stop",
             config.drain_bound.times(stops),
-            "from a cancellation to the stop of the link: drain_bound, with connections three times",
+            "from a cancellation to the stop of the link: drain_bound, with connections x 3",
         ),
         field(
             "link_poll",
