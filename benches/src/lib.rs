@@ -14,6 +14,7 @@ pub mod pair;
 pub mod peer_down;
 pub mod place;
 pub mod probe;
+pub mod scale;
 pub mod shared;
 mod stats;
 pub mod wire;
