@@ -256,14 +256,14 @@ impl Side {
         let mut column = Column::default();
         for _ in 0..times {
             let mut patience = Patience::default();
-            // Credits come back meanwhile.
             while bell(words).load(Ordering::Acquire) != 1 {
                 patience.look();
+            }
+            // It has said so, and needs some time to be. Credits come back meanwhile.
+            let asleep = now();
+            while now() - asleep < ASLEEP {
                 self.node.poll_messages();
             }
-            // It has said so, and needs some time to be.
-            let asleep = now();
-            while now() - asleep < ASLEEP {}
             words.awake_at.store(0, Ordering::Relaxed);
             let begin = now();
             act(self);
