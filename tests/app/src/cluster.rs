@@ -159,12 +159,11 @@ impl Cluster {
                     if let Some(status) = node.child.try_wait()? {
                         // A node that was drained has ended as it should.
                         let why = format!("{} has ended: {status}", node.nid);
-                        return if status.success() {
-                            crate::say!("{why}");
-                            Ok(())
-                        } else {
-                            Err(why.into())
-                        };
+                        if !status.success() {
+                            return Err(why.into());
+                        }
+                        crate::say!("{why}");
+                        return Ok(());
                     }
                 }
                 sleep(NAP);

@@ -214,11 +214,11 @@ fn shells_complete_the_commands() {
     assert_eq!(place.run(&["completion", "tcl"]).status.code(), Some(2));
 }
 
-/// The schemas in tests/sim/plans are those of this build: `UPDATE=1` writes them anew.
+/// The schemas in tes../sim/schema are those of this build: `UPDATE=1` writes them anew.
 #[test]
 fn schemas_are_up_to_date() {
     let place = Place::new("schema");
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sim/plans");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sim/schema");
     for (of, list) in [("world", "event"), ("rails", "event"), ("cluster", "node")] {
         let made = place.ok(&["schema", of]);
         let path = folder.join(format!("{of}.schema.json"));
