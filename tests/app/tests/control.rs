@@ -139,10 +139,16 @@ fn a_drained_node_takes_nothing_new_and_leaves() {
     let log = node.wait();
     assert!(log.contains("left in good order") && log.contains("1 files stored"), "{log}");
     assert_eq!(place.names("store"), [".drafts", ".owner", "big"].map(String::from), "{log}");
-    // With nothing open it leaves at once; with no grace in any case.
-    let mut node = place.small_node();
+    // With nothing open it leaves at once; with no grace in any case. Lines have times if wanted.
+    let args = ["node", "--me", "1@soft", "--dir", "store", "--times"];
+    let mut node = place.start("node.log", &args);
+    node.wait_until("the node is up", |log| log.contains("is up"));
     place.ok(&["drain", "--grace", "0"]);
-    node.wait();
+    let log = node.wait();
+    for line in log.lines() {
+        let (time, _) = line.split_once(' ').unwrap();
+        assert!(time.starts_with("20") && time.ends_with('Z') && time.len() == 24, "{log}");
+    }
 }
 
 #[test]

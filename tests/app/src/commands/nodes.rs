@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use lnd_app::metrics::parse_address;
+use lnd_app::output;
 use lnd_app::process::{
     self, parse_nid, Control, Make, PerfPlan, PingPlan, Setup, PERF_BYTES, PING_BYTES,
 };
@@ -41,11 +42,17 @@ pub struct NodeArgs {
     /// Have no control socket.
     #[arg(long, conflicts_with = "control")]
     no_control: bool,
+    /// Begin each line with the time, in UTC.
+    #[arg(long)]
+    times: bool,
 }
 
 impl NodeArgs {
     pub fn run(self, started: Instant) -> Done {
-        let Self { dir, metrics, fabric, nodes, window, me, control, no_control } = self;
+        let Self { dir, metrics, fabric, nodes, window, me, control, no_control, times } = self;
+        if times {
+            output::use_times();
+        }
         if let Some(mib) = window.filter(|mib| process::check_window(mib << 20).is_err()) {
             return Err(Failed::window(&["node"], mib));
         }
