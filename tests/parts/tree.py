@@ -29,10 +29,11 @@ EXEMPT = re.compile(r"(^|/)LICENSE-|^LICENSES/|(^|/)Cargo\.lock$")
 MACHINE = re.compile(r"(?<![\w.~*$}-])/(?:root|home|tmp|work|mnt|Users)/[\w.]")
 WIDTH = 100  # columns, of tabs of eight
 # Made by programs: cbindgen, the dumps of the ABI and of the crates, the fuzzer, the catalogue, the
-# state tables, the pictures, the compiler's words.
+# state tables, the pictures, the tool's pages and schemas, the compiler's words.
 MADE = re.compile(
     r"^ffi/(?:include/|abi\.txt$)|^tests/fuzz/corpus/|^docs/evidence/bug-catalogue\.md$"
     r"|^docs/dashboard\.json$|^docs/machines/|^tests/api/|^tests/app/man/|/snapshots/|\.svg$"
+    r"|\.schema\.json$"
     r"|^tests/compile-fail/cases/.*\.stderr$"
 )
 # Lists with one entry a line, and hunks of sources.
