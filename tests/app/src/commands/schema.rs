@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! `lnd schema`: what the file of a plan or of a cluster may hold, as a JSON schema, for editors and
-//! checkers.
+//! `lnd schema`: what the file of a plan or of a cluster may hold, as a JSON schema, for editors
+//! and checkers.
 
 use clap::ValueEnum;
 use lnd_app::cluster::Cluster;
