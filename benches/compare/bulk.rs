@@ -6,8 +6,9 @@
 //!   at both ends.
 //! * **Floor:** a message of one line, the copy by the partner, and a message back. Nothing is
 //!   recorded, claimed or checked. The copy is the engine's.
-//! * **Touched:** the sender writes the source before each PUT and the receiver reads the sink after
-//!   it, in both programs.
+//! * **Touched:** the sender writes the source before each PUT, and the receiver reads the sink
+//!   after it, in both programs.
+//! * **Copy:** the floor, touched, with the engine's copy against the library's.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,6 +21,7 @@ use lnd_bench::shared::{beside, Arena, Between, PAIR};
 use lnd_bench::wire::Window;
 use lnd_bench::Options;
 use lnd_core::fragment::Fragment;
+use lnd_dma::soft::CopyWay;
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::mailbox::{Consumer, Outlet};
 
@@ -29,6 +31,7 @@ const POLL: u32 = 2;
 const POLL_READ: u32 = 3;
 const FLOOR: u32 = 4;
 const FLOOR_READ: u32 = 5;
+const PLAIN_READ: u32 = 6;
 
 const SIZES: [usize; 4] = [4 << 10, 64 << 10, 1 << 20, 4 << 20];
 const WINDOWS: usize = 8;
@@ -118,9 +121,12 @@ impl Side {
             let Some(message) = self.back.recv(&mut frame).unwrap() else { continue };
             let at = usize::from(message[0]) * LARGEST;
             let (from, to) = (self.window.address(at), self.window.address(SINKS + at));
-            self.window.copy(from, to, size).unwrap();
+            match mode {
+                PLAIN_READ => self.window.copy_by(CopyWay::Plain, from, to, size).unwrap(),
+                _ => self.window.copy(from, to, size).unwrap(),
+            }
             self.out.send(message).unwrap();
-            if mode == FLOOR_READ {
+            if mode != FLOOR {
                 read(self.window, SINKS + at, size);
             }
         }
@@ -162,6 +168,9 @@ impl Side {
 
     fn whole(&mut self, case: &Case, many: u64) -> f64 {
         let Case { kind, size, outstanding } = *case;
+        if kind == "copy" {
+            return self.exchange(case, FLOOR_READ, many);
+        }
         self.begin(if kind == "touched" { POLL_READ } else { POLL }, size, outstanding);
         let buffer = |n: usize| fragments(self.window.address(n * LARGEST), size);
         let buffers: Vec<Vec<Fragment>> = (0..outstanding).map(buffer).collect();
@@ -185,9 +194,19 @@ impl Side {
     }
 
     fn floor(&mut self, case: &Case, many: u64) -> f64 {
-        let Case { kind, size, outstanding } = *case;
-        let touched = kind == "touched";
-        self.begin(if touched { FLOOR_READ } else { FLOOR }, size, outstanding);
+        let mode = match case.kind {
+            "touched" => FLOOR_READ,
+            "copy" => PLAIN_READ,
+            _ => FLOOR,
+        };
+        self.exchange(case, mode, many)
+    }
+
+    /// A message, a copy and a message.
+    fn exchange(&mut self, case: &Case, mode: u32, many: u64) -> f64 {
+        let Case { size, outstanding, .. } = *case;
+        let touched = mode != FLOOR;
+        self.begin(mode, size, outstanding);
         let mut frame = [0; 64];
         self.transfers(
             many,
@@ -212,7 +231,7 @@ struct Case {
 
 fn cases() -> Vec<Case> {
     let mut cases = vec![Case { kind: "put", size: SIZES[0], outstanding: 1 }];
-    for kind in ["put", "get", "touched"] {
+    for kind in ["put", "get", "touched", "copy"] {
         cases.extend(SIZES.map(|size| Case { kind, size, outstanding: WINDOWS }));
     }
     cases

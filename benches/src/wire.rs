@@ -12,7 +12,7 @@ use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, Ports, Sent};
 use lnd_dma::driver::{MmioEngine, Nodes};
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::soft::{BusAddress, BusFault, Fabric};
+use lnd_dma::soft::{BusAddress, BusFault, CopyWay, Fabric};
 use lnd_shortmsg::dispatch::{transmit, transmit_inline};
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::wire::{Checksum, Wire};
@@ -127,6 +127,7 @@ impl Channel for Outlets {
 pub struct Window {
     base: NonNull<u8>,
     bytes: usize,
+    way: CopyWay,
 }
 
 // SAFETY: the memory is leaked, and accessed by address only; the protocol says who may when.
@@ -143,7 +144,7 @@ impl Window {
     /// A window over memory that is never freed.
     pub fn over(block: &'static mut [u8]) -> Self {
         let bytes = block.len();
-        Self { base: NonNull::from(block).cast(), bytes }
+        Self { base: NonNull::from(block).cast(), bytes, way: CopyWay::probe() }
     }
 
     /// The bus address of an offset.
@@ -169,10 +170,17 @@ impl Window {
     }
 
     /// Copies within the block, as an engine does.
+    #[inline]
     pub fn copy(&self, from: u64, to: u64, length: usize) -> Option<()> {
+        self.copy_by(self.way, from, to, length)
+    }
+
+    /// Copies within the block in a way of the caller's.
+    #[inline]
+    pub fn copy_by(&self, way: CopyWay, from: u64, to: u64, length: usize) -> Option<()> {
         let (from, to) = (self.place(from, length)?, self.place(to, length)?);
         // SAFETY: both ranges are within the block; theirs by the protocol.
-        unsafe { std::ptr::copy(from.as_ptr(), to.as_ptr(), length) };
+        unsafe { way.copy(from, to, length) };
         Some(())
     }
 

@@ -101,6 +101,7 @@
 //! assert_eq!(payload.borrow()[1][..8], *b"node 0 h");
 //! ```
 
+mod copy;
 mod cursor;
 mod ends;
 mod engine;
@@ -118,6 +119,7 @@ mod returns;
 mod settings;
 mod stop;
 
+pub use copy::CopyWay;
 pub use engine::SoftEngine;
 pub use fabric::{let_go_of, BusAddress, BusFault, Fabric};
 pub use faults::{CompletionFault, Faults, NoFaults};

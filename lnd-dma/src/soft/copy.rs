@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! How bytes are moved: chosen once, by what the processor says about itself.
+//!
+//! A library's copy reads and writes through vector registers. Where source or sink lies in another
+//! core's cache that is far away, such a copy has few lines on their way at a time. The string
+//! instruction moves whole lines by the processor's own means: it was never much slower, and up to
+//! three times as fast (`benches/run`, rows `copy-*`).
+
+use core::ptr::NonNull;
+
+/// How bytes are moved. Copying it costs nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyWay {
+    /// As the compiler's library does.
+    Plain,
+    /// By one string instruction, from [`CopyWay::LEAST`] bytes on.
+    Strings,
+}
+
+impl CopyWay {
+    /// Fewer bytes are always moved the plain way: a string instruction takes some time to begin.
+    pub const LEAST: usize = 1024;
+
+    /// The best way on this processor. Takes microseconds on a virtual one: ask once. Context: any.
+    pub fn probe() -> Self {
+        Self::of(features())
+    }
+
+    /// The best way with the features of leaf 7, EBX.
+    const fn of(features: u32) -> Self {
+        if features & ERMS != 0 {
+            Self::Strings
+        } else {
+            Self::Plain
+        }
+    }
+
+    /// Moves `length` bytes. The ranges may overlap.
+    ///
+    /// # Safety
+    /// Both ranges are memory that may be accessed so: `from` is read and `to` is written.
+    #[inline]
+    pub unsafe fn copy(self, from: NonNull<u8>, to: NonNull<u8>, length: usize) {
+        // Upwards byte by byte: wrong where the sink begins within the source.
+        let overlaps = to.addr().get().wrapping_sub(from.addr().get()) < length;
+        if self == Self::Plain || length < Self::LEAST || overlaps {
+            // SAFETY: the caller's promise; overlap is allowed.
+            unsafe { core::ptr::copy(from.as_ptr(), to.as_ptr(), length) };
+        } else {
+            // SAFETY: the caller's promise; the sink does not begin within the source.
+            unsafe { copy_strings(from, to, length) };
+        }
+    }
+}
+
+/// "Enhanced REP MOVSB/STOSB": string instructions move bytes fast.
+const ERMS: u32 = 1 << 9;
+
+/// What the processor says about itself: leaf 7, EBX; zero if it has no such leaf.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+// The compiler of the minimum version has this function as unsafe.
+#[allow(unused_unsafe)]
+fn features() -> u32 {
+    use core::arch::x86_64::__cpuid_count;
+    // SAFETY: every processor of this architecture has the instruction.
+    let most = unsafe { __cpuid_count(0, 0) }.eax;
+    // SAFETY: likewise; a leaf that it lacks gives some number, which is not used.
+    let found = unsafe { __cpuid_count(7, 0) }.ebx;
+    found * u32::from(most >= 7)
+}
+
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+fn features() -> u32 {
+    0
+}
+
+/// Moves bytes upwards.
+///
+/// # Safety
+/// As [`CopyWay::copy`]; and `to` does not begin within the source.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline]
+unsafe fn copy_strings(from: NonNull<u8>, to: NonNull<u8>, length: usize) {
+    // SAFETY: the caller's promise. The direction flag is clear, as the ABI has it.
+    unsafe {
+        core::arch::asm!(
+            "rep movsb",
+            inout("rcx") length => _,
+            inout("rsi") from.as_ptr() => _,
+            inout("rdi") to.as_ptr() => _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Never called: [`CopyWay::probe`] does not choose it here.
+///
+/// # Safety
+/// As [`CopyWay::copy`].
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+#[inline]
+unsafe fn copy_strings(from: NonNull<u8>, to: NonNull<u8>, length: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { core::ptr::copy(from.as_ptr(), to.as_ptr(), length) };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn strings_are_chosen_where_they_are_fast() {
+        assert_eq!([0, !ERMS, ERMS, !0].map(CopyWay::of), {
+            use CopyWay::{Plain, Strings};
+            [Plain, Plain, Strings, Strings]
+        });
+    }
+
+    /// Every way moves the same bytes, whatever the lengths and however the ranges overlap.
+    #[test]
+    fn every_way_moves_all_bytes_and_no_others() {
+        for way in [CopyWay::Plain, CopyWay::Strings, CopyWay::probe()] {
+            for length in [0, 1, 1023, 1024, 1025, 4096, 10_000] {
+                for (from, to) in [(0, 12_000), (12_000, 1), (0, 7), (7, 0), (0, 2048), (5, 5)] {
+                    let mut bytes: Vec<u8> =
+                        (0..24_000_u32).map(|n| ((n * 131) >> 3) as u8).collect();
+                    let mut want = bytes.clone();
+                    want.copy_within(from..from + length, to);
+                    let base = NonNull::new(bytes.as_mut_ptr()).unwrap();
+                    // SAFETY: within the vector.
+                    let from = unsafe { base.add(from) };
+                    // SAFETY: likewise.
+                    let to = unsafe { base.add(to) };
+                    // SAFETY: both ranges are within the vector.
+                    unsafe { way.copy(from, to, length) };
+                    assert!(bytes == want, "{way:?}, {length} bytes");
+                }
+            }
+        }
+    }
+}
