@@ -66,8 +66,8 @@ fn link_failure(out: &Out, outstanding: usize) {
     assert_eq!(rig.driver.in_use(), (0, 0));
 }
 
-/// Nanoseconds of each of `lives` lives of so many threads that share a driver behind a lock.
-fn submit(threads: usize, lives: usize) -> f64 {
+/// Nanoseconds of each of `transfers` transfers of so many threads that share a driver behind a lock.
+fn submit(threads: usize, transfers: usize) -> f64 {
     let load = Mutex::new(Load::new(64, 1, false));
     let places = place::processors();
     let begin = Instant::now();
@@ -76,13 +76,13 @@ fn submit(threads: usize, lives: usize) -> f64 {
             let (load, places) = (&load, &places);
             scope.spawn(move || {
                 place::pin(places[thread % places.len()]);
-                for _ in 0..lives / threads {
+                for _ in 0..transfers / threads {
                     load.lock().unwrap().run_one();
                 }
             });
         }
     });
-    let each = begin.elapsed().as_nanos() as f64 / (lives / threads * threads) as f64;
+    let each = begin.elapsed().as_nanos() as f64 / (transfers / threads * threads) as f64;
     load.into_inner().unwrap().finish();
     each
 }
@@ -95,8 +95,8 @@ pub fn run(options: &Options) {
         drain(&out, most);
         link_failure(&out, options.scale(10_000, 500) as usize);
         let out = Out { between: "threads", round, placement: None };
-        let lives = options.scale(400_000, 2000) as usize;
-        out.say("submitters", "floor", "ns", submit(1, lives));
-        out.say("submitters", "project", "ns", submit(4, lives));
+        let transfers = options.scale(400_000, 2000) as usize;
+        out.say("submitters", "floor", "ns", submit(1, transfers));
+        out.say("submitters", "project", "ns", submit(4, transfers));
     }
 }

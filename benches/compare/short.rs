@@ -296,7 +296,7 @@ impl Side {
         }
     }
 
-    /// Nanoseconds of each of `many` messages that the partner takes while `send` sends them. `send`
+    /// Nanoseconds of each of `many` messages that the partner takes while `send` sends them, which
     /// returns whether there was room.
     fn stream(&mut self, mode: u32, many: u32, mut send: impl FnMut(&mut Self) -> bool) -> f64 {
         self.words.reached.store(0, Ordering::Relaxed);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What a life of a large PUT costs by the number outstanding and by the number of peers, and what
-//! a deadline costs: the driver alone on one thread, in processor time.
+//! What a large PUT costs from its submission to its report, by the number outstanding and by the
+//! number of peers, and what a deadline costs: the driver alone on one thread, in processor time.
 
 use std::hint::black_box;
 
+use lnd_bench::floor::Floor;
 use lnd_bench::mock::{Rig, LINK};
 use lnd_bench::{clock, place, Options};
 use lnd_core::config::Config;
@@ -44,7 +45,7 @@ pub struct Load {
     tags: Vec<Tag>,
     counters: Counters,
     begun: u32,
-    /// Each life returns its credit by itself: a peer may not be met again for long.
+    /// Each transfer returns its credit by itself: a peer may not be met again for long.
     alone: bool,
     random: Random,
 }
@@ -117,11 +118,11 @@ impl Load {
 
     /// Ends and begins a transfer in each of so many places, in the order in which they began or in
     /// none. Returns the nanoseconds of one.
-    pub fn run(&mut self, lives: usize, in_order: bool) -> f64 {
+    pub fn run(&mut self, transfers: usize, in_order: bool) -> f64 {
         let begin = clock::spent();
-        for life in 0..lives {
+        for transfer in 0..transfers {
             let places = self.tags.len();
-            let at = if in_order { life % places } else { self.random.below(places) };
+            let at = if in_order { transfer % places } else { self.random.below(places) };
             let peer = match self.peers.len() {
                 1 => 0,
                 peers => self.random.below(peers),
@@ -129,7 +130,7 @@ impl Load {
             self.end(self.tags[at]);
             self.tags[at] = self.begin(peer);
         }
-        (clock::spent() - begin) as f64 / lives as f64
+        (clock::spent() - begin) as f64 / transfers as f64
     }
 
     /// Ends what is outstanding, of which nothing may be left.
@@ -224,30 +225,44 @@ fn measure_deadlines(out: &Out, name: &str, timers: usize, many: usize, in_order
 pub fn run(options: &Options) {
     place::pin(place::pair().0);
     let most = options.scale(MOST as u64, 20_000) as usize;
-    let lives = options.scale(200_000, 2000) as usize;
+    let transfers = options.scale(200_000, 2000) as usize;
     let outstanding = [1, 1000, most];
     let mut loads = outstanding.map(|outstanding| Load::new(outstanding, 1, false));
     let peers = [1, 1000, options.scale(1_000_000, 5000) as usize];
     let mut crowds = peers.map(|peers| Load::new(1, peers, true));
     // Every place is used once before anything is timed.
     for (load, places) in loads.iter_mut().zip(outstanding) {
-        load.run(places.max(lives / 4), true);
+        load.run(places.max(transfers / 4), true);
     }
-    crowds.iter_mut().for_each(|load| _ = load.run(lives, true));
+    crowds.iter_mut().for_each(|load| _ = load.run(transfers, true));
+    let mut floors = outstanding.map(|outstanding| {
+        let mut floor = Floor::new(outstanding);
+        (0..outstanding as u64).for_each(|user| floor.begin(user));
+        floor
+    });
     for round in 0..options.rounds(11, 1) {
         let out = Out { between: "one thread", round, placement: None };
+        for (floor, places) in floors.iter_mut().zip(["1", "1000", "1m"]) {
+            let begin = clock::spent();
+            for user in 0..transfers as u64 {
+                floor.end_oldest();
+                floor.begin(user);
+            }
+            let each = (clock::spent() - begin) as f64 / transfers as f64;
+            out.say(&format!("outstanding-order-{places}"), "floor", "ns", each);
+        }
         for (load, places) in loads.iter_mut().zip(["1", "1000", "1m"]) {
             for (order, in_order) in [("order", true), ("random", false)] {
-                let each = load.run(lives, in_order);
+                let each = load.run(transfers, in_order);
                 out.say(&format!("outstanding-{order}-{places}"), "project", "ns", each);
             }
         }
         for (load, peers) in crowds.iter_mut().zip(["1", "1000", "1m"]) {
-            out.say(&format!("peers-{peers}"), "project", "ns", load.run(lives, true));
+            out.say(&format!("peers-{peers}"), "project", "ns", load.run(transfers, true));
         }
         for (name, timers) in [("1000", 1000), ("1m", most)] {
             for in_order in [true, false] {
-                measure_deadlines(&out, name, timers, lives, in_order);
+                measure_deadlines(&out, name, timers, transfers, in_order);
             }
         }
     }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 """The page of a run: what was measured, tables, plots. All figures come from the results."""
 
+import textwrap
+
 import rows
 from plot import bars
 
@@ -22,7 +24,7 @@ What is counted instead of timed, and measurements that need more than one run, 
 * The placement of the two processors is probed before and after each measurement: nanoseconds one
   way of a bare cache line. A figure during which it moved by more than 1.3 is dropped and counted.
   Two figures in different placements are not compared. A row without enough pairs is repeated.
-* The full life is measured: ledger of ends, deadlines, generation checks and trace points are on,
+* The whole is measured: ledger of ends, deadlines, generation checks and trace points are on,
   and the programs are built as what is shipped. Buffers hold varied data.
 * *Between processes* project and floor run in two processes over one file in memory. UCX and
   libfabric always run so, and are beside both; iceoryx2 and ArrayQueue run between threads.
@@ -72,14 +74,21 @@ def _table(results, names):
                f"{cell.get('floor', '-')} | {_others(row) or '-'} | {aims} |")
 
 
+def _wrapped(text, first=""):
+    """Lines of a paragraph or of a point."""
+    return textwrap.wrap(text, 100, initial_indent=first, subsequent_indent=" " * len(first),
+                         break_long_words=False, break_on_hyphens=False)
+
+
 def _state(results):
     machine, run = results["machine"], results["run"]
     yield "## This run"
     yield ""
     if run["busy"]:
-        yield (f"**Measured on a busy machine:** other programs used {run['others']:.2f} of "
-               f"{machine['processors']} processors on average. Times are worth little, and ratios "
-               "are noisy.")
+        yield from _wrapped(
+            f"**Measured on a busy machine:** other programs used {run['others']:.2f} of "
+            f"{machine['processors']} processors on average. Times are worth little, and ratios "
+            "are noisy.")
         yield ""
     places = run["placements"]
     yield f"* Commit `{run['commit']}`, profile `{run['profile']}`, mode `{run['mode']}`."
@@ -96,14 +105,14 @@ def _state(results):
     if missing:
         yield f"* **{len(missing)} peers are missing:**"
         for peer, why in missing.items():
-            yield f"  * **{peer}:** {' '.join(why.split())[:200]}"
+            yield from _wrapped(f"**{peer}:** {' '.join(why.split())[:200]}", "  * ")
     else:
         yield "* No peer is missing."
 
 
 SECTIONS = (
     ("Short messages", ("channel-", "put-lat-", "put-rate-", "sleeping", "polling-calls")),
-    ("Large PUTs and GETs", ("put-inline-", "put-4", "put-64", "put-1024", "get-", "touched-")),
+    ("Large PUTs and GETs", ("put-inline-", "put-4", "put-64", "put-1024", "get-", "touched-", "copy-")),
     ("Many transfers, peers and deadlines", ("outstanding-", "peers-", "deadline-")),
     ("When something goes down, and several submitters", ("drain", "link-failure", "submitters")),
     ("Files and the simulator", ("files-", "simulator")),
@@ -122,7 +131,7 @@ def plots(results):
         name = row["row"]
         if name.startswith(("channel-lat-", "put-lat-")):
             latency.append((name, median))
-        elif sizes.get(name) and name.endswith("-w8"):
+        elif sizes.get(name) and name.startswith(("put-", "get-")) and name.endswith("-w8"):
             rates = {who: sizes[name] / value for who, value in median.items()}
             bandwidth.append((name, rates))
     if latency:
@@ -145,6 +154,6 @@ def markdown(results, leaves_out):
     lines += ["## What the peers leave out", "", "| peer | leaves out |", "|---|---|"]
     lines += [f"| {peer} | {words} |" for peer, words in leaves_out.items()]
     lines += ["", "## What this run has no figures of", ""]
-    lines += [f"* {name}: {' '.join(why.split())[:300]}."
-              for name, why in results["not measured"].items()]
+    for name, why in results["not measured"].items():
+        lines += _wrapped(f"{name}: {' '.join(why.split())[:300]}.", "* ")
     return "\n".join(lines) + "\n"

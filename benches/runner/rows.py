@@ -117,16 +117,25 @@ def _rows():
             f"PUT, 8 outstanding, {kib} KiB, written before and read behind each",
             (Aim("rate", "floor", 0.9),), floor=floor, size=kib << 10,
         )
+    for kib, _, _ in sizes:
+        yield Row(
+            f"copy-{kib}-w8", "bulk",
+            f"the floor, {kib} KiB, written and read: the engine's way to copy",
+            (Aim("time", "floor", 1.05),), floor="the library's copy in its place", size=kib << 10,
+        )
     for order, words, bound in (("order", "in order", 1.2), ("random", "at random", 8.0)):
         peer = (Aim("time", "posted", 0.015),) if order == "random" else ()
-        yield Row(f"outstanding-{order}-1", "tables", f"life of a PUT, 1 outstanding, {words}", (),
-                  between=ONE, beside=("posted",))
+        bare = {"floor": "bare transfer, four locked operations"} if order == "order" else {}
+        yield Row(f"outstanding-{order}-1", "tables",
+                  f"a PUT, driver alone, 1 outstanding, {words}", (), between=ONE,
+                  beside=("posted",), **bare)
         yield Row(f"outstanding-{order}-1000", "tables", f"the same, 1,000 outstanding, {words}",
-                  (), between=ONE)
+                  (), between=ONE, **bare)
         yield Row(f"outstanding-{order}-1m", "tables", f"the same, 1,048,575 outstanding, {words}",
                   (Aim("growth", f"outstanding-{order}-1", bound), *peer), between=ONE,
-                  beside=("posted",))
-    yield Row("peers-1", "tables", "life of a PUT, each with its credit; 1 peer", (), between=ONE)
+                  beside=("posted",), **bare)
+    yield Row("peers-1", "tables", "a PUT, driver alone, each with its credit; 1 peer", (),
+              between=ONE)
     yield Row("peers-1000", "tables", "the same, a random one of 1,000 peers",
               (Aim("growth", "peers-1", 1.1),), between=ONE)
     yield Row("peers-1m", "tables", "the same, a random one of 1,000,000 peers",
@@ -246,7 +255,7 @@ class Figures:
         return found
 
     def judge(self, row, between, aim):
-        """An aim's ratio or figure, whether it was met, and over how many pairs. None: no figure."""
+        """An aim's figure, whether it was met, and over how many pairs. None: no figure."""
         if aim.kind in ("limit", "least"):
             found = self.figure(row.name, between, "project")
             if not found:

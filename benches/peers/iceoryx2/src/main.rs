@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Peer: iceoryx2's publish and subscribe over shared memory, one way between two threads that poll.
-//! Prints nanoseconds for each size that is given as an argument.
+//! Peer: iceoryx2's publish and subscribe over shared memory, one way between two threads that
+//! poll. Prints nanoseconds for each size that is given as an argument.
 
 use std::sync::{Arc, Barrier};
 use std::time::Instant;
@@ -37,11 +37,8 @@ fn ends(out: &str, back: &str, size: usize, barrier: &Barrier) -> (Out, Back) {
             .expect("a service")
     };
     let subscriber = service(back).subscriber_builder().create().expect("a subscriber");
-    let publisher = service(out)
-        .publisher_builder()
-        .initial_max_slice_len(size)
-        .create()
-        .expect("a publisher");
+    let publisher =
+        service(out).publisher_builder().initial_max_slice_len(size).create().expect("a publisher");
     barrier.wait();
     (publisher, subscriber)
 }
