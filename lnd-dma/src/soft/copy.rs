@@ -41,32 +41,34 @@ impl CopyWay {
     /// Both ranges are memory that may be accessed so: `from` is read and `to` is written.
     #[inline]
     pub unsafe fn copy(self, from: NonNull<u8>, to: NonNull<u8>, length: usize) {
-        // Upwards byte by byte: wrong where the sink begins within the source.
-        let overlaps = to.addr().get().wrapping_sub(from.addr().get()) < length;
-        if self == Self::Plain || length < Self::LEAST || overlaps {
-            // SAFETY: the caller's promise; overlap is allowed.
-            unsafe { core::ptr::copy(from.as_ptr(), to.as_ptr(), length) };
-        } else {
+        if self.takes_strings(from.addr().get(), to.addr().get(), length) {
             // SAFETY: the caller's promise; the sink does not begin within the source.
             unsafe { copy_strings(from, to, length) };
+        } else {
+            // SAFETY: the caller's promise; overlap is allowed.
+            unsafe { core::ptr::copy(from.as_ptr(), to.as_ptr(), length) };
         }
+    }
+
+    /// Whether the string instruction moves these bytes. It goes upwards byte by byte, which is
+    /// wrong where the sink begins within the source.
+    #[inline]
+    fn takes_strings(self, from: usize, to: usize, length: usize) -> bool {
+        self == Self::Strings && length >= Self::LEAST && to.wrapping_sub(from) >= length
     }
 }
 
 /// "Enhanced REP MOVSB/STOSB": string instructions move bytes fast.
 const ERMS: u32 = 1 << 9;
 
-/// What the processor says about itself: leaf 7, EBX; zero if it has no such leaf.
+/// What the processor says about itself: leaf 7, EBX. One that has no such leaf gives another
+/// number; the way may then be the slower one, and is right all the same.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 // The compiler of the minimum version has this function as unsafe.
 #[allow(unused_unsafe)]
 fn features() -> u32 {
-    use core::arch::x86_64::__cpuid_count;
     // SAFETY: every processor of this architecture has the instruction.
-    let most = unsafe { __cpuid_count(0, 0) }.eax;
-    // SAFETY: likewise; a leaf that it lacks gives some number, which is not used.
-    let found = unsafe { __cpuid_count(7, 0) }.ebx;
-    found * u32::from(most >= 7)
+    unsafe { core::arch::x86_64::__cpuid_count(7, 0) }.ebx
 }
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
@@ -116,6 +118,23 @@ mod tests {
             use CopyWay::{Plain, Strings};
             [Plain, Plain, Strings, Strings]
         });
+    }
+
+    #[test]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    fn the_processor_is_asked() {
+        let fast = std::arch::is_x86_feature_detected!("ermsb");
+        assert_eq!(CopyWay::probe() == CopyWay::Strings, fast);
+    }
+
+    #[test]
+    fn strings_take_what_is_long_and_does_not_begin_within_itself() {
+        let least = CopyWay::LEAST;
+        let take = |from, to, length| CopyWay::Strings.takes_strings(from, to, length);
+        assert!(take(0, least, least) && !take(0, 5000, least - 1));
+        assert!(take(100, 100 + 5000, 5000) && !take(100, 100 + 4999, 5000));
+        assert!(take(101, 100, 5000) && !take(100, 100, 5000));
+        assert!(!CopyWay::Plain.takes_strings(0, 5000, 5000));
     }
 
     /// Every way moves the same bytes, whatever the lengths and however the ranges overlap.
