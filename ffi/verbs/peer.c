@@ -124,7 +124,7 @@ static void lnd_verbs_qp_event(struct ib_event *event, void *context)
 	spin_unlock_bh(&peer->lock);
 }
 
-/* The device's events. A queue pair that has nothing to send does not notice that its port is down. */
+/* The device's events. A queue pair with nothing to send does not notice that its port is down. */
 static void lnd_verbs_device_event(struct ib_event_handler *handler, struct ib_event *event)
 {
 	struct lnd_verbs_peer *peer = container_of(handler, struct lnd_verbs_peer, handler);

@@ -8,8 +8,8 @@ fabric=$root/verbs
 me=$(word me 0)
 other=$((1 - me))
 
-# soft_roce: the kernel's own modules, the network, and an RDMA device over it. Frames of 4,096 bytes
-# and what RoCE adds to them go in one packet.
+# soft_roce: the kernel's own modules, the network, and an RDMA device over it. Frames of 4,096
+# bytes and what RoCE adds to them go in one packet.
 soft_roce() {
     while read -r module; do
         insmod "./modules/$module.ko" || die "insmod $module"
@@ -60,8 +60,8 @@ meet() {
     before="$(of error) $(of refused) $(of requested_error)"
 }
 
-# sound_now: nothing arrived wrong; nothing was touched after its report; no SEND has found that there
-# is no receive; no rule was broken.
+# sound_now: nothing arrived wrong; nothing was touched after its report; no SEND has found that
+# there is no receive; no rule was broken.
 sound_now() {
     [ "$(of corrupt)" = 0 ] || die "corrupt payload"
     for name in touched not_ready no_region; do

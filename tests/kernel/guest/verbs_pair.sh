@@ -73,21 +73,20 @@ cut() {
 going() { [ "$(of ok)" -ge "$1" ]; }
 reopened() { [ "$(verbs opened)" -gt "$opened" ]; }
 
-# The network of one machine is down for a time, with traffic in both directions.
-down() {
+# The RDMA device of one machine is taken away, with traffic in both directions, and another one
+# comes.
+device() {
     load_verbs
     until_so 30 answered || die "the other machine does not come"
     client start put get workers=2 flight=8 max=1048576 to="$other"
     until_so 30 going 10 || die "no traffic"
+    opened=1
     if [ "$me" = 0 ]; then
         opened=$(verbs opened)
-        ip link set eth0 down
-        until_so 10 broken || die "the link is down, and the connection is not"
+        ./rdma link delete rxe0 || die "the device stays"
+        ! connected || die "the device is gone, and the connection is not"
         sleep 1
-        ip link set eth0 up
-    else
-        opened=1
-        until_so 30 broken || die "the other link is down, and the connection is not"
+        ./rdma link add rxe1 type rxe netdev eth0 || die "no other device"
     fi
     until_so 60 reopened || die "no connection afterwards"
     goal=$(($(of ok) + 20))
@@ -97,10 +96,9 @@ down() {
     watched
     sound_verbs
 }
-broken() { ! connected; }
 
 for phase in $(word phases sweep | tr , ' '); do
-    [ -e $fabric ] || [ -e /sys/class/infiniband/rxe0 ] || soft_roce
+    [ -e /sys/class/infiniband ] || soft_roce
     $phase
     summary "$phase on node $me"
     say "$phase on node $me: $(grep -v ^peer $fabric/verbs | paste -sd ' ')"
