@@ -12,7 +12,7 @@ use crate::base::time::{Instant, Span};
 /// use lnd_core::time::{Instant, Span};
 ///
 /// let mut lines = Summaries::new(Span::from_secs(1), Span::from_secs(60));
-/// let at = |s| Instant::from_nanos(s * 1_000_000_000);
+/// let at = |s: u64| Instant::from_nanos(s * 1_000_000_000);
 /// assert_eq!(lines.due(at(10), 1), Some(1));
 /// assert_eq!(lines.due(at(10), 500), None, "an outage: one line for all of it");
 /// assert_eq!(lines.due(at(11), 900), Some(899));
