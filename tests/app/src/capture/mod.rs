@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The frames of a simulated run as a pcapng file, for Wireshark and its like. The dissector is
+//! The frames of a simulated run, or of a node in a process, as a pcapng file, for Wireshark. The dissector is
 //! `docs/wireshark/lnd.lua`.
 //!
-//! Each frame is there twice: at the sender's link when it is handed over, and at the receiver's
+//! Of a run each frame is there twice: at the sender's link when it is handed over, and at the receiver's
 //! when it reaches its mailbox. What is lost is there once. Copies have the same packet id, and a
 //! comment says what has happened to them.
 
 pub mod head;
+mod live;
 pub mod pcapng;
+
+pub use live::Live;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

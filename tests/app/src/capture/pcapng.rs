@@ -115,6 +115,14 @@ impl<W: Write> Writer<W> {
         self.block(ENHANCED_PACKET, body)
     }
 
+    /// Has all that was written reach the output.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     /// Ends the file.
     ///
     /// # Errors

@@ -36,6 +36,9 @@ pub struct NodeArgs {
     /// The node to be, such as 3@soft; any free one if not given.
     #[arg(long, value_name = "NID", value_parser = parse_nid)]
     me: Option<Nid>,
+    /// Write the node's frames to this file, as pcapng. The dissector is docs/wireshark/lnd.lua.
+    #[arg(long, value_name = "FILE")]
+    capture: Option<PathBuf>,
     /// Where the control socket is [default: beside the fabric, such as lnd.fabric.3.control].
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
@@ -49,7 +52,8 @@ pub struct NodeArgs {
 
 impl NodeArgs {
     pub fn run(self, started: Instant) -> Done {
-        let Self { dir, metrics, fabric, nodes, window, me, control, no_control, times } = self;
+        let Self { dir, metrics, fabric, nodes, window, me, capture, control, no_control, times } =
+            self;
         if times {
             output::use_times();
         }
@@ -62,7 +66,7 @@ impl NodeArgs {
             None => Control::Beside,
         };
         let make = Some(Make { nodes, window });
-        let setup = Setup { fabric, make, me, timeout: 0, started, control };
+        let setup = Setup { fabric, make, me, timeout: 0, capture, started, control };
         Ok(process::serve(&setup, &dir, metrics)?)
     }
 }
@@ -80,12 +84,15 @@ pub struct ClientArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
         value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     timeout: u64,
+    /// Write the node's frames to this file, as pcapng. The dissector is docs/wireshark/lnd.lua.
+    #[arg(long, value_name = "FILE")]
+    capture: Option<PathBuf>,
 }
 
 impl ClientArgs {
     fn setup(self, started: Instant) -> Setup {
-        let Self { fabric, me, timeout } = self;
-        Setup { fabric, make: None, me, timeout, started, control: Control::None }
+        let Self { fabric, me, timeout, capture } = self;
+        Setup { fabric, make: None, me, timeout, capture, started, control: Control::None }
     }
 }
 

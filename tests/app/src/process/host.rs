@@ -2,6 +2,7 @@
 //! One process's node: fabric file, station, engines on threads, peers watched.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use lnd_core::config::Config;
@@ -9,7 +10,7 @@ use lnd_core::counters::Counter;
 use lnd_core::id::Nid;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
-use lnd_sim::fabric::{nid_of, node_of, Fabric, JoinError, Mapping, MemoryWindow};
+use lnd_sim::fabric::{nid_of, node_of, Fabric, JoinError, Mapping, MemoryWindow, SharedTap};
 use lnd_sim::lnet::Event;
 use lnd_sim::node::Arena;
 use lnd_sim::runtime::{
@@ -20,6 +21,7 @@ use lnd_sim::runtime::{
 use serde_json::Value;
 
 use super::{Broken, Control, Setup, LINKS};
+use crate::capture::Live;
 use crate::control::{answer, default_path, Order, Socket};
 
 /// The configuration of a process's node.
@@ -111,6 +113,12 @@ fn host_on(
     let bells = Bells::new(fabric.shape().nodes, LINKS);
     let (mut station, engine_refs) = join(setup, &arena, &fabric, clock, &violations, &bells)?;
     let node = node_of(station.node.driver.identity().nid).unwrap_or_default();
+    if let Some(path) = &setup.capture {
+        let live = Live::create(path, node, LINKS as usize)
+            .map_err(|error| Broken::from(format!("{}: {error}", path.display())))?;
+        let tap: SharedTap = Arc::new(Mutex::new(live));
+        station.tap(&tap);
+    }
     let end = AtomicBool::new(false);
     bells.host(node).into_iter().for_each(Wake::adopt);
     sharpen_timers();

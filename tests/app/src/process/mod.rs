@@ -51,6 +51,8 @@ pub struct Setup {
     pub me: Option<Nid>,
     /// Seconds without any progress after which a client gives up.
     pub timeout: u64,
+    /// Writes the node's frames to this file, as pcapng.
+    pub capture: Option<PathBuf>,
     /// When the program was started.
     pub started: Instant,
     /// Where the node's control socket is.

@@ -8,9 +8,10 @@ use lnd_core::ports::{Channel, ChannelFull, Sent};
 use lnd_shortmsg::dispatch::transmit;
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::mailbox::Consumer;
-use lnd_shortmsg::wire::{max_immediate, Checksum, Wire};
+use lnd_shortmsg::wire::{encode, encoded_len, max_immediate, Checksum, Wire};
 use lnd_soft::{node_of, Outbox};
 
+use super::tap::{show, Passing, SharedTap};
 use super::Membership;
 
 /// The sending half.
@@ -20,6 +21,7 @@ pub struct ShmChannel<'m> {
     immediate_max: u32,
     checksum: Checksum,
     refused: u64,
+    tap: Option<SharedTap>,
 }
 
 impl<'m> ShmChannel<'m> {
@@ -31,7 +33,20 @@ impl<'m> ShmChannel<'m> {
         // begins in this process while the channel of another is in use.
         let outbox = unsafe { Outbox::new(membership.soft(), outlets) };
         let immediate_max = max_immediate(shape.requests.1 as usize - 8);
-        Self { outbox, immediate_max, checksum, refused: 0 }
+        Self { outbox, immediate_max, checksum, refused: 0, tap: None }
+    }
+
+    /// Shows every frame that is sent from now on.
+    pub fn tap(&mut self, tap: SharedTap) {
+        self.tap = Some(tap);
+    }
+
+    /// Shows a frame that was sent. It is encoded a second time: the first one is in a mailbox.
+    fn show(&self, link: LinkId, peer: u32, envelope: &Envelope, message: &Message<'_>) {
+        let mut bytes = vec![0; encoded_len(envelope, message).unwrap_or(0)];
+        if encode(envelope, message, self.checksum, &mut bytes).is_ok() {
+            show(self.tap.as_ref(), &Passing { sent: true, link, peer, bytes: &bytes });
+        }
     }
 }
 
@@ -73,6 +88,9 @@ impl Channel for ShmChannel<'_> {
             self.refused += 1;
             return Err(ChannelFull);
         }
+        if self.tap.is_some() {
+            self.show(link, node, envelope, message);
+        }
         Ok(Some(Sent::Ok))
     }
 
@@ -95,6 +113,7 @@ pub struct Received {
 pub struct Inbox<'m> {
     inbox: lnd_soft::Inbox<'m, Vec<Option<Consumer<'m>>>>,
     scratch: Vec<u8>,
+    tap: Option<SharedTap>,
 }
 
 impl<'m> Inbox<'m> {
@@ -104,7 +123,12 @@ impl<'m> Inbox<'m> {
         let boxes = (0..shape.mailboxes()).map(|_| None).collect();
         // SAFETY: as for the channel.
         let inbox = unsafe { lnd_soft::Inbox::new(membership.soft(), boxes) };
-        Self { inbox, scratch: vec![0; shape.frame_max()] }
+        Self { inbox, scratch: vec![0; shape.frame_max()], tap: None }
+    }
+
+    /// Shows every frame that is taken in from now on.
+    pub fn tap(&mut self, tap: SharedTap) {
+        self.tap = Some(tap);
     }
 
     /// Offers up to `budget` frames of each mailbox to `take`, with the node whose mailbox it is,
@@ -117,7 +141,10 @@ impl<'m> Inbox<'m> {
     ) -> Received {
         let mut received = Received::default();
         while let Some(arrival) = self.inbox.next(budget, &mut self.scratch) {
-            if take(arrival.link, arrival.from, &self.scratch[..arrival.length]) {
+            let bytes = &self.scratch[..arrival.length];
+            if take(arrival.link, arrival.from, bytes) {
+                let (link, peer) = (arrival.link, arrival.from);
+                show(self.tap.as_ref(), &Passing { sent: false, link, peer, bytes });
                 self.inbox.release();
                 received.taken += 1;
             } else {

@@ -10,6 +10,7 @@ mod channel;
 mod file;
 mod join;
 mod map;
+mod tap;
 
 pub use channel::{Inbox, Received, ShmChannel};
 pub use file::free_bytes;
@@ -19,6 +20,7 @@ pub use lnd_soft::{
     Oracle, Shape, ShapeError, Violation,
 };
 pub use map::{Mapping, OpenError};
+pub use tap::{Passing, SharedTap, Tap};
 
 use std::ops::Deref;
 

@@ -22,7 +22,9 @@ use super::bells::{Bells, Idle};
 use super::clock::Clock;
 use super::engine::EngineRef;
 use super::watch::Watch;
-use crate::fabric::{nid_of, Bus, Fabric, Inbox, JoinError, Membership, NodeState, ShmChannel};
+use crate::fabric::{
+    nid_of, Bus, Fabric, Inbox, JoinError, Membership, NodeState, SharedTap, ShmChannel,
+};
 use crate::lnet::{self, Lnet};
 use crate::node::{Arena, Node, Parts};
 
@@ -75,6 +77,12 @@ pub struct Station<'m> {
 }
 
 impl<'m> Station<'m> {
+    /// Shows every frame of the node to `tap` from now on.
+    pub fn tap(&mut self, tap: &SharedTap) {
+        self.node.driver.channel_mut().tap(tap.clone());
+        self.inbox.tap(tap.clone());
+    }
+
     /// Joins `fabric` as `node`; returns the station and its engines, which want a thread each.
     ///
     /// # Errors
