@@ -15,6 +15,7 @@ use crate::abi::{lnd_decision, lnd_error};
 use crate::errors::of_why;
 use crate::input::{fragments, given};
 use crate::ni::Thread;
+#[cfg(not(feature = "compact"))]
 use crate::offered::Request;
 use crate::ports::Host;
 
@@ -181,6 +182,7 @@ impl Thread {
         let link = LinkId::new(offered.index as usize).ok_or(lnd_error::LND_E_STALE)?;
         let place = self.offered.get_mut(link.index()).ok_or(lnd_error::LND_E_STALE)?;
         let request = *place.get(offered.generation).ok_or(lnd_error::LND_E_STALE)?;
+        #[cfg(not(feature = "compact"))]
         if let What::Recv(it) = what {
             if let Some(decided) = recv_next(self.driver, now, link, &request, it)? {
                 place.decided();
@@ -208,6 +210,7 @@ impl Thread {
 
 /// Receives the usual short message without looking at it as if it might be any other. `None`: it
 /// is not of that kind, and nothing was done.
+#[cfg(not(feature = "compact"))]
 #[inline(never)]
 fn recv_next(
     driver: &mut Driver<'static, Host>,

@@ -137,6 +137,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// How long no hello is sent to a peer that is down (R68).
+    #[cfg_attr(feature = "compact", inline(never))]
     pub(crate) fn hold_off(&self) -> Span {
         self.config.hello_timeout.times(u32::from(self.config.hello_tries))
     }

@@ -169,13 +169,15 @@ impl<'m, E: Engine> Links<'m, E> {
     }
 
     /// Whether a peer can be reached on a link: its gate is open, and the connection is in service.
-    #[inline]
+    #[cfg_attr(feature = "compact", inline(never))]
+    #[cfg_attr(not(feature = "compact"), inline)]
     pub fn leads_to(&self, peer: Nid, id: LinkId) -> bool {
         self.is_open(id) && !self.is_out(peer, id)
     }
 
     /// A link on which a peer can be reached: `preference`, else the next in turn.
-    #[inline]
+    #[cfg_attr(feature = "compact", inline(never))]
+    #[cfg_attr(not(feature = "compact"), inline)]
     pub fn way_to(&mut self, peer: Nid, preference: Option<LinkId>) -> Option<LinkId> {
         // A preferred link that is down fails at once. The caller decides whether another link will
         // do.

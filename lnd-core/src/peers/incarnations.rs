@@ -35,7 +35,6 @@ impl Peer {
 
     /// The incarnation that sent its goodbye last. Its earlier requests may still be read behind
     /// its goodbye, even behind its successor's hello.
-    #[cfg_attr(feature = "compact", inline(never))]
     pub fn closed(&self) -> Option<Incarnation> {
         if self.is(PeerFlags::CLOSED) {
             self.incarnation
@@ -81,7 +80,6 @@ impl Peer {
 
     /// The incarnation that sent the last hello. It is not the known one while that has not been
     /// replaced, or if the versions do not meet.
-    #[cfg_attr(feature = "compact", inline(never))]
     pub fn hello_of(&self) -> Option<Incarnation> {
         if self.is(PeerFlags::OTHER_HELLO) {
             self.other

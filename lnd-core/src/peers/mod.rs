@@ -159,8 +159,7 @@ impl<'m> Peers<'m> {
     }
 
     /// The id of the peer in a place.
-    #[cfg_attr(feature = "compact", inline(never))]
-    #[cfg_attr(not(feature = "compact"), inline)]
+    #[inline]
     pub fn id(&self, index: u32) -> Option<PeerId> {
         // The id carries the present generation. A place by number alone would also name a later
         // peer.
@@ -174,8 +173,7 @@ impl<'m> Peers<'m> {
     }
 
     /// The peer of a transfer, by its owner.
-    #[cfg_attr(feature = "compact", inline(never))]
-    #[cfg_attr(not(feature = "compact"), inline)]
+    #[inline]
     pub fn of(&self, owner: Owner) -> PeerId {
         let index = owner.peer_index();
         // The index comes from a slot of this table and is always in range. The fallback names no

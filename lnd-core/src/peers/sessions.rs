@@ -126,6 +126,7 @@ impl Peer {
 
     /// Stops counting the peer's sessions up to this one; no earlier one is counted again. Zero:
     /// none.
+    #[cfg_attr(feature = "compact", inline(never))]
     pub fn forget_theirs(&mut self, session: u32) {
         self.their_session = session;
         self.flags.remove(PeerFlags::COUNTED | PeerFlags::NOTIFIED);

@@ -50,8 +50,8 @@ pub struct Config {
     /// Pulls under way from each peer at once, `1..=65,535` (S3-12, R25). Further pulls wait, in
     /// order, for one of them to end. Pulls from other peers do not wait behind them.
     pub pulls: u16,
-    /// Time after an invalidation within which the descriptor must come back (S0-9). After it, or up
-    /// to a thousandth later, the link is failed (decision 0034). At least 1 ms.
+    /// Time after an invalidation within which the descriptor must come back (S0-9). After it, or
+    /// up to a thousandth later, the link is failed (decision 0034). At least 1 ms.
     pub drain_bound: Span,
     /// Time to wait for the answer to a hello before the next try. At least 1 ms.
     pub hello_timeout: Span,

@@ -360,6 +360,7 @@ impl<'m> Slots<'m> {
 
     /// Disarms one slot whose timer is due, and returns it with the time at which it was. No slot:
     /// one of those that might share a timer was looked at, and does not.
+    #[cfg_attr(feature = "compact", inline(never))]
     pub fn expire(&mut self, now: Instant) -> Option<(Instant, Option<u32>)> {
         let Some((due, slot)) = self.drains.next_slot(now) else {
             return self.timers.expire(now).map(|(due, slot)| (due, Some(slot)));

@@ -106,6 +106,7 @@ impl<'m> Deadlines<'m> {
     }
 
     /// Disarms and returns one timer that is due at `now`, with the time at which it was due.
+    #[cfg_attr(feature = "compact", inline(never))]
     pub fn expire(&mut self, now: Instant) -> Option<(Instant, u32)> {
         let (due, index) = self.next()?;
         if due > now {
