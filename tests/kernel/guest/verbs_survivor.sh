@@ -6,7 +6,7 @@
 . ./verbs_lib.sh
 
 soft_roce
-load_verbs deadline_ms=$((2000 * patience))
+load_verbs deadline_ms=$((2000 * patience)) timeout=16
 meet
 client start put get workers=1 flight=8 max=1048576 to="$other"
 
