@@ -8,20 +8,20 @@
 //!   recorded, claimed or checked. The copy is the engine's.
 //! * **Touched:** the sender writes the source before each PUT, and the receiver reads the sink
 //!   after it, in both programs.
-//! * **Copy:** the floor, touched, with the engine's copy against the library's.
+//! * **Copy:** the floor, touched, by the string instruction against the same by the library.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
+use lnd_bench::copy::CopyWay;
 use lnd_bench::pair::{fragments, mailbox, pair_with, Node};
 use lnd_bench::probe::{agree, Patience, Probe, LINE, QUIT};
 use lnd_bench::shared::{beside, Arena, Between, PAIR};
 use lnd_bench::wire::Window;
 use lnd_bench::Options;
 use lnd_core::fragment::Fragment;
-use lnd_dma::soft::CopyWay;
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::mailbox::{Consumer, Outlet};
 
@@ -31,7 +31,7 @@ const POLL: u32 = 2;
 const POLL_READ: u32 = 3;
 const FLOOR: u32 = 4;
 const FLOOR_READ: u32 = 5;
-const PLAIN_READ: u32 = 6;
+const STRINGS_READ: u32 = 6;
 
 const SIZES: [usize; 4] = [4 << 10, 64 << 10, 1 << 20, 4 << 20];
 const WINDOWS: usize = 8;
@@ -54,6 +54,8 @@ struct Side {
     node: Node,
     out: Producer<'static>,
     back: Consumer<'static>,
+    /// The processor's fastest string copy, if it has one.
+    way: CopyWay,
     /// Changes what is written.
     byte: u8,
 }
@@ -122,7 +124,7 @@ impl Side {
             let at = usize::from(message[0]) * LARGEST;
             let (from, to) = (self.window.address(at), self.window.address(SINKS + at));
             match mode {
-                PLAIN_READ => self.window.copy_by(CopyWay::Plain, from, to, size).unwrap(),
+                STRINGS_READ => self.window.copy_by(self.way, from, to, size).unwrap(),
                 _ => self.window.copy(from, to, size).unwrap(),
             }
             self.out.send(message).unwrap();
@@ -169,7 +171,7 @@ impl Side {
     fn whole(&mut self, case: &Case, many: u64) -> f64 {
         let Case { kind, size, outstanding } = *case;
         if kind == "copy" {
-            return self.exchange(case, FLOOR_READ, many);
+            return self.exchange(case, STRINGS_READ, many);
         }
         self.begin(if kind == "touched" { POLL_READ } else { POLL }, size, outstanding);
         let buffer = |n: usize| fragments(self.window.address(n * LARGEST), size);
@@ -195,8 +197,7 @@ impl Side {
 
     fn floor(&mut self, case: &Case, many: u64) -> f64 {
         let mode = match case.kind {
-            "touched" => FLOOR_READ,
-            "copy" => PLAIN_READ,
+            "touched" | "copy" => FLOOR_READ,
             _ => FLOOR,
         };
         self.exchange(case, mode, many)
@@ -243,7 +244,8 @@ pub fn run(options: &Options, between: Between) {
     let window = arena.window(2 * WINDOWS * LARGEST);
     let [a, b] = pair_with(&mut arena, window, 0);
     let (there, back) = (mailbox(&mut arena, 64, 64), mailbox(&mut arena, 64, 64));
-    let side = |node, out, back| Side { probe, words, window, node, out, back, byte: 1 };
+    let way = CopyWay::probe();
+    let side = |node, out, back| Side { probe, words, window, node, out, back, way, byte: 1 };
     let (mut here, mut there) = (side(a, there.0, back.1), side(b, back.0, there.1));
     probe.set_mode(LINE);
     beside(

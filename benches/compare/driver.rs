@@ -66,7 +66,7 @@ fn link_failure(out: &Out, outstanding: usize) {
     assert_eq!(rig.driver.in_use(), (0, 0));
 }
 
-/// Nanoseconds of each of `transfers` transfers of so many threads that share a driver behind a lock.
+/// Nanoseconds of each of so many transfers of some threads that share a driver behind a lock.
 fn submit(threads: usize, transfers: usize) -> f64 {
     let load = Mutex::new(Load::new(64, 1, false));
     let places = place::processors();

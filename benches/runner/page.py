@@ -112,7 +112,8 @@ def _state(results):
 
 SECTIONS = (
     ("Short messages", ("channel-", "put-lat-", "put-rate-", "sleeping", "polling-calls")),
-    ("Large PUTs and GETs", ("put-inline-", "put-4", "put-64", "put-1024", "get-", "touched-", "copy-")),
+    ("Large PUTs and GETs", ("put-inline-", "put-4", "put-64", "put-1024", "get-", "touched-",
+                             "copy-")),
     ("Many transfers, peers and deadlines", ("outstanding-", "peers-", "deadline-")),
     ("When something goes down, and several submitters", ("drain", "link-failure", "submitters")),
     ("Files and the simulator", ("files-", "simulator")),

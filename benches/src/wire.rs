@@ -12,10 +12,12 @@ use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, Ports, Sent};
 use lnd_dma::driver::{MmioEngine, Nodes};
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::soft::{BusAddress, BusFault, CopyWay, Fabric};
+use lnd_dma::soft::{BusAddress, BusFault, Fabric};
 use lnd_shortmsg::dispatch::{transmit, transmit_inline};
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::wire::{Checksum, Wire};
+
+use crate::copy::CopyWay;
 
 /// What frames look like: memory keeps what was written, and a mailbox has one writer.
 pub const WIRE: Wire = Wire::short(Checksum::Off);
@@ -127,7 +129,6 @@ impl Channel for Outlets {
 pub struct Window {
     base: NonNull<u8>,
     bytes: usize,
-    way: CopyWay,
 }
 
 // SAFETY: the memory is leaked, and accessed by address only; the protocol says who may when.
@@ -144,7 +145,7 @@ impl Window {
     /// A window over memory that is never freed.
     pub fn over(block: &'static mut [u8]) -> Self {
         let bytes = block.len();
-        Self { base: NonNull::from(block).cast(), bytes, way: CopyWay::probe() }
+        Self { base: NonNull::from(block).cast(), bytes }
     }
 
     /// The bus address of an offset.
@@ -172,7 +173,7 @@ impl Window {
     /// Copies within the block, as an engine does.
     #[inline]
     pub fn copy(&self, from: u64, to: u64, length: usize) -> Option<()> {
-        self.copy_by(self.way, from, to, length)
+        self.copy_by(CopyWay::Plain, from, to, length)
     }
 
     /// Copies within the block in a way of the caller's.

@@ -5,7 +5,7 @@ use lnd_core::id::{LinkId, Nid};
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_dma::driver::Nodes;
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::soft::{BusAddress, BusFault, CopyWay, Fabric as EngineFabric};
+use lnd_dma::soft::{BusAddress, BusFault, Fabric as EngineFabric};
 
 use crate::fabric::SoftFabric;
 use crate::nodes::NodeState;
@@ -22,21 +22,18 @@ pub struct Bus<'m> {
     violations: u64,
     first: Option<Violation>,
     total: Option<&'m AtomicU32>,
-    /// How bytes are moved on this processor.
-    way: CopyWay,
 }
 
 impl<'m> Bus<'m> {
     /// A view. Accesses that the memory oracle rejects are also added to `total`.
-    pub fn new(fabric: &SoftFabric<'m>, total: &'m AtomicU32) -> Self {
+    pub const fn new(fabric: &SoftFabric<'m>, total: &'m AtomicU32) -> Self {
         Self { total: Some(total), ..Self::alone(fabric) }
     }
 
     /// A view that counts its violations only itself.
-    pub fn alone(fabric: &SoftFabric<'m>) -> Self {
+    pub const fn alone(fabric: &SoftFabric<'m>) -> Self {
         let signals = NodeSet::EMPTY;
-        let way = CopyWay::probe();
-        Self { fabric: *fabric, signals, violations: 0, first: None, total: None, way }
+        Self { fabric: *fabric, signals, violations: 0, first: None, total: None }
     }
 
     /// The number of accesses that the memory oracle rejected, and the first of them.
@@ -88,7 +85,7 @@ impl<'m> EngineFabric<'m> for Bus<'m> {
         // SAFETY: both ranges are within their windows, which stay mapped for 'm. Payload memory is
         // never referenced, only copied by address, here and in `MemoryWindow`. The protocol keeps
         // its owner away while it is lent, and the oracle reports a violation.
-        unsafe { self.way.copy(source, sink, length as usize) };
+        unsafe { core::ptr::copy(source.as_ptr(), sink.as_ptr(), length as usize) };
         self.check(from, to, length);
         Ok(())
     }

@@ -101,7 +101,6 @@
 //! assert_eq!(payload.borrow()[1][..8], *b"node 0 h");
 //! ```
 
-mod copy;
 mod cursor;
 mod ends;
 mod engine;
@@ -119,7 +118,6 @@ mod returns;
 mod settings;
 mod stop;
 
-pub use copy::CopyWay;
 pub use engine::SoftEngine;
 pub use fabric::{let_go_of, BusAddress, BusFault, Fabric};
 pub use faults::{CompletionFault, Faults, NoFaults};
