@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Another way to move bytes than the library's: the string instruction.
 //!
-//! It is not the engine's. A bare exchange of data that nobody touches takes 0.6 to 0.8 of the time
-//! by it, with the processors far from each other. Through the driver, and with data that is written
-//! and read, it took as long or up to 1.18 times as long (1 MiB).
+//! It is not the engine's. A bare exchange of untouched data takes 0.6 to 0.8 of the time by it,
+//! with the processors far from each other. Through the driver, and with data that is written and
+//! read, it took as long or up to 1.18 times as long (1 MiB).
 
 use core::ptr::NonNull;
 
