@@ -35,7 +35,7 @@ flood() {
     meet
     client start put get count=300 workers=2 flight=20 max=2048 to="$other"
     until_so 30 flooded || die "job is not done"
-    [ "$(verbs opened)" = 1 ] || die "a SEND has found no receive: $(verbs opened) connections"
+    [ "$(verbs opened)" = 1 ] || die "the connection has failed: $(verbs opened) connections"
     until_so 30 asked 600 || die "the other machine asked only $(of requested_ok) times"
     clean_verbs 600
     parting 600
