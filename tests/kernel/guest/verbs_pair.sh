@@ -58,7 +58,9 @@ cut() {
     load_verbs
     until_so 30 answered || die "the other machine does not come"
     client start put get workers=2 flight=8 min=500000 max=1048576 to="$other"
+    until_so 30 going 4 || die "no traffic"
     for round in 1 2 3 4 5; do
+        [ "$me" = 0 ] || break
         goal=$(($(of ok) + 3))
         until_so 30 going $goal || die "no traffic before cut $round"
         opened=$(verbs opened)
@@ -66,11 +68,14 @@ cut() {
         until_so 20 reopened || die "no connection after cut $round"
         sound_now
     done
+    [ "$me" = 0 ] || until_so 90 gone || die "the other machine stays"
     client stop
     until_so 30 idle || die "not everything ends"
     watched
     sound_verbs
 }
+# gone: the other machine has no connection any more, and makes none for a second.
+gone() { ! connected && sleep 1 && ! connected; }
 going() { [ "$(of ok)" -ge "$1" ]; }
 reopened() { [ "$(verbs opened)" -gt "$opened" ]; }
 
@@ -92,6 +97,7 @@ device() {
     until_so 60 reopened || die "no connection afterwards"
     goal=$(($(of ok) + 20))
     until_so 60 going $goal || die "no traffic afterwards"
+    [ "$me" = 0 ] || until_so 90 gone || die "the other machine stays"
     client stop
     until_so 30 idle || die "not everything ends"
     watched
