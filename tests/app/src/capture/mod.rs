@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The frames of a simulated run, or of a node in a process, as a pcapng file, for Wireshark. The dissector is
-//! `docs/wireshark/lnd.lua`.
+//! The frames of a simulated run, or of a node in a process, as a pcapng file, for Wireshark. The
+//! dissector is `docs/wireshark/lnd.lua`.
 //!
-//! Of a run each frame is there twice: at the sender's link when it is handed over, and at the receiver's
-//! when it reaches its mailbox. What is lost is there once. Copies have the same packet id, and a
-//! comment says what has happened to them.
+//! Of a run each frame is there twice: at the sender's link when it is handed over, and at the
+//! receiver's when it reaches its mailbox. What is lost is there once. Copies have the same packet
+//! id, and a comment says what has happened to them.
 
 pub mod head;
 mod live;
