@@ -2,10 +2,15 @@
 /*
  * One message of this host or of a peer, from its entry in its node's list to its end.
  */
+#include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
 #include "client.h"
+
+unsigned int lnd_host_deadline_ms = 5000;
+module_param_named(deadline_ms, lnd_host_deadline_ms, uint, 0444);
+MODULE_PARM_DESC(deadline_ms, "ms that a message has, over all its waits");
 
 /**
  * lnd_host_op_alloc() - A zeroed message of the upper layer.

@@ -4,10 +4,6 @@
 
 #include "client.h"
 
-unsigned int lnd_host_deadline_ms = 5000;
-module_param_named(deadline_ms, lnd_host_deadline_ms, uint, 0444);
-MODULE_PARM_DESC(deadline_ms, "ms that a message has, over all its waits");
-
 /* Context: thread. */
 int lnd_upper_init(void)
 {
