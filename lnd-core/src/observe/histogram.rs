@@ -193,6 +193,7 @@ mod tests {
         assert_eq!(histogram.at_most(750), Some(3));
         assert_eq!(histogram.at_most(751), Some(1000), "1023, and at most the longest");
         assert_eq!(histogram.at_most(5000), Some(1000));
+        assert_eq!(histogram.at_most(0), Some(1), "empty buckets hold no share");
         assert_eq!(histogram.mean(), Some(251));
     }
 

@@ -319,6 +319,12 @@ mod tests {
         let mut observer = Observer::new(room);
         let (tag, peer) = (Tag { index: 3, generation: 5 }, Nid::from_raw(7).unwrap());
         observer.record(Instant::ORIGIN, Trace::Accepted { tag, peer, length: 9 });
+        let link = LinkId::new(0).unwrap();
+        observer.record(Instant::ORIGIN, Trace::Posted { tag, link });
+        observer.record(
+            Instant::ORIGIN,
+            Trace::Sent { to: peer, link, lane: Lane::Request, sequence: 0 },
+        );
         let ended = Trace::Finalized { tag, status: Status::OK };
         observer.record(Instant::ORIGIN, ended);
         assert_eq!((observer.account(tag), observer.finished()), (None, 0));

@@ -148,6 +148,11 @@ mod tests {
             assert_eq!(stamps.engine.get(generation.wrapping_add(1), since), None);
             assert_eq!(stamps.engine.get(generation, at.after(Span::from_nanos(1))), None);
         }
+        // A word may be zero, if not both are; and no use has generation 0.
+        stamps.engine.set(256, Instant::from_nanos(5));
+        assert_eq!(stamps.engine.get(256, Instant::ORIGIN), Some(Instant::from_nanos(5)));
+        stamps.engine.set(0, Instant::from_nanos(5));
+        assert_eq!(stamps.engine.get(0, Instant::ORIGIN), None);
         // One word of each of two uses.
         stamps.engine.set(7, at);
         let high = stamps.engine.high.load(Ordering::Relaxed);

@@ -261,7 +261,7 @@ fn a_deadline_names_the_timer_its_evidence_and_what_came_too_late() {
     let text = observer.explain(tag).unwrap().to_string();
     for part in [
         "this node's timer",
-        "delivery unknown",
+        "NetworkTimeout, Unknown",
         "+300.000 ms Cancel(Deadline)",
         "late by",
         "drain 5.",
@@ -453,3 +453,19 @@ const CLASS: [HealthClass; CLASSES] = [
     HealthClass::RemoteTimeout,
     HealthClass::NetworkTimeout,
 ];
+
+#[test]
+fn gauges_count_the_peers_that_may_be_sent_to() {
+    let mut w = World::new(2);
+    w.hold("hello");
+    w.put(0, 1, 0).unwrap();
+    w.settle();
+    let read = |w: &World| {
+        let gauges = GaugeValues::read(&w.nodes[0].driver);
+        [Gauge::PeersKnown, Gauge::PeersGood, Gauge::CreditsLeft].map(|it| gauges.value(it) > 0)
+    };
+    assert_eq!(read(&w), [true, false, false], "no credit without a handshake");
+    w.free("hello");
+    w.settle();
+    assert_eq!(read(&w), [true; 3]);
+}
