@@ -19,7 +19,7 @@ bool lnd_upper_request(struct lnd_host_node *node, const struct lnd_arrival *arr
 	struct lnd_decision decision = {
 		.size = sizeof(decision),
 		.len = arrival->len,
-		.deadline = arrival->now + lnd_host_deadline_ms * (u64)NSEC_PER_MSEC,
+		.deadline = arrival->now + LND_SKELETON_DEADLINE,
 	};
 	enum lnd_error error;
 

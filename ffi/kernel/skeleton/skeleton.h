@@ -11,6 +11,9 @@
 
 #include "upper.h"
 
+/* Nanoseconds that a message has, over all its waits. */
+#define LND_SKELETON_DEADLINE (5 * (u64)NSEC_PER_SEC)
+
 /* One message, from lnd_submit() or lnd_recv() to its one report. */
 struct lnd_skeleton_message {
 	struct bio_vec bv;

@@ -18,7 +18,7 @@ int lnd_upper_command(struct lnd_host_fabric *fabric, char *line)
 		.link = LND_ANY_LINK,
 		.header = "skeleton",
 		.header_len = 8,
-		.deadline = ktime_get_ns() + lnd_host_deadline_ms * (u64)NSEC_PER_MSEC,
+		.deadline = lnd_host_now() + LND_SKELETON_DEADLINE,
 	};
 	struct lnd_skeleton_message *message;
 	enum lnd_error error;
@@ -33,7 +33,7 @@ int lnd_upper_command(struct lnd_host_fabric *fabric, char *line)
 	request.frags = message->map.frags;
 	request.nfrags = message->map.nfrags;
 	request.user = (uintptr_t)message;
-	error = lnd_submit(node->ni, &request, ktime_get_ns(), NULL, NULL);
+	error = lnd_submit(node->ni, &request, lnd_host_now(), NULL, NULL);
 	if (!error)
 		return 0;	/* the report owns the message */
 	lnd_skeleton_free(node, message);
