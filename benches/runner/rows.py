@@ -194,14 +194,15 @@ def is_settled(record):
 
 
 class Figures:
-    """All records of a run, and what they say."""
+    """All records of a run, and what they say. Where only the command itself is tried, those that
+    the placement has spoilt count, too: a machine at work would leave rows without a figure."""
 
-    def __init__(self, records):
+    def __init__(self, records, tried=False):
         self.records = records
         self.moved = 0
         self.by = {}
         for record in records:
-            if is_settled(record):
+            if tried or is_settled(record):
                 key = (record["row"], record["between"], record["who"])
                 self.by.setdefault(key, []).append(record)
             else:
