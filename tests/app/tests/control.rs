@@ -208,7 +208,11 @@ fn a_socket_that_no_node_answers_is_told_of_as_what_it_is() {
     assert!(told.contains("several nodes") && told.contains("--node says which"), "{told}");
     let net = place.ok(&["net", "show", "--node", "2@soft"]);
     assert!(net.contains("nid: 2@soft0"), "{net}");
-    other.stop();
+    // What a killed node has left does not count.
+    other.kill();
+    let net = place.ok(&["net", "show"]);
+    assert!(net.contains("nid: 1@soft0"), "{net}");
+    fs::remove_file(place.dir.join("lnd.fabric.2.control")).unwrap();
     // And one without.
     let quiet = [&args[..], &["--no-control"]].concat();
     let mut other = place.start("other.log", &quiet);

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use lnd_core::id::Nid;
@@ -19,7 +20,7 @@ pub fn default_path(fabric: &Path, nid: Nid) -> PathBuf {
     name.into()
 }
 
-/// The control socket of a node, or of the only node of this machine that has one.
+/// The control socket of a node, or of the only node of this machine that is at one.
 ///
 /// # Errors
 /// There is none, or there are several.
@@ -40,6 +41,9 @@ pub fn find(fabric: &Path, nid: Option<Nid>) -> Result<PathBuf, Broken> {
     let entries = fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let mut found: Vec<PathBuf> =
         entries.flatten().filter(is_socket).map(|entry| dir.join(entry.file_name())).collect();
+    if found.len() > 1 {
+        found.retain(|path| answers(path));
+    }
     found.sort();
     match found.as_slice() {
         [one] => Ok(one.clone()),
@@ -54,6 +58,11 @@ pub fn find(fabric: &Path, nid: Option<Nid>) -> Result<PathBuf, Broken> {
             Err(format!("{}: {why}", fabric.display()).into())
         }
     }
+}
+
+/// Whether a node is at its control socket: one that was killed has left its file behind.
+fn answers(path: &Path) -> bool {
+    shortened(path).and_then(|(_dir, short)| UnixStream::connect(short)).is_ok()
 }
 
 /// A path to the same place that is short enough for a socket's address, for as long as the file is
