@@ -167,6 +167,8 @@ def build(mdbook, out, docs):
 
 
 def main():
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
     mdbook, out = sys.argv[1:3]
     docs = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
     pages, sources = build(mdbook, pathlib.Path(out).resolve(), docs)

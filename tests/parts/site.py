@@ -102,6 +102,8 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     wrong = list(faults(pathlib.Path(sys.argv[1])))
     print("\n".join(wrong + [f"{len(wrong)} faults"]))
     return 1 if wrong else 0
