@@ -5,8 +5,9 @@
 mod place;
 
 use std::fs;
+use std::process::Command;
 
-use place::Place;
+use place::{wait_until, Place};
 use serde_json::Value;
 
 const TWO: &str = "nodes = 3\nwindow_mib = 34\n\
@@ -51,6 +52,38 @@ fn the_nodes_of_a_description_run_together() {
     let told = place.refused(&["cluster", "run", "there/two.toml"]);
     assert!(told.contains("2@soft0 has not started: exit status: 1"), "{told}");
     assert_eq!(show()["cluster"][0]["status"], "gone");
+}
+
+/// A terminal sends ^C to every process of its foreground group.
+#[test]
+fn a_signal_to_the_whole_group_ends_all_nodes_in_good_order() {
+    use std::os::unix::process::CommandExt;
+    let place = Place::new("cluster-group");
+    fs::write(place.dir.join("two.toml"), TWO).unwrap();
+    let run = |log: &str| {
+        let file = fs::File::create(place.dir.join(log)).unwrap();
+        let mut command = place.lnd(&["cluster", "run", "two.toml"]);
+        command.process_group(0).stdout(file.try_clone().unwrap()).stderr(file);
+        let child = command.spawn().unwrap();
+        let group = format!("-{}", child.id());
+        let mut cluster = place.adopt(log, child);
+        cluster.wait_until("all are up", |log| log.contains("2 nodes are up"));
+        (cluster, group)
+    };
+    let have_left = |times: usize| {
+        ["one.log", "two.log"].iter().all(|log| {
+            let log = fs::read_to_string(place.dir.join(log)).unwrap();
+            log.matches("left in good order").count() == times
+        })
+    };
+    let (mut cluster, group) = run("cluster.log");
+    assert!(Command::new("kill").args(["-INT", "--", &group]).status().unwrap().success());
+    cluster.wait();
+    assert!(have_left(1));
+    // Nor do nodes outlive a cluster that is killed.
+    let (mut cluster, _) = run("cluster.log");
+    cluster.kill();
+    wait_until("both nodes leave", || have_left(2));
 }
 
 #[test]
