@@ -29,10 +29,14 @@ pub fn run<T: Send>(
             let (run, next, end, results) = (&run, &next, &end, results.clone());
             scope.spawn(move || loop {
                 // Relaxed: only the numbers themselves count.
-                let seed = next.fetch_add(1, Ordering::Relaxed);
-                if seed >= end.load(Ordering::Relaxed) {
+                let take = |seed: u64| {
+                    let is_to_run = seed < end.load(Ordering::Relaxed);
+                    is_to_run.then_some(seed.wrapping_add(1))
+                };
+                // The last seeds that there are have none behind them: nothing is counted beyond.
+                let Ok(seed) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) else {
                     return;
-                }
+                };
                 let result = run(seed);
                 if result.is_err() {
                     // Those before it are still run: one of them may fail too, and is the first.
@@ -70,4 +74,24 @@ fn bar(seeds: u64, quiet: bool) -> ProgressBar {
     let style = "{bar:40} {pos} of {len} seeds, {per_sec}, {eta} left";
     let style = ProgressStyle::with_template(style);
     ProgressBar::new(seeds).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_seeds_are_run_once_however_many_run_at_a_time() {
+        for jobs in [1, 3, 8] {
+            let ran = AtomicU64::new(0);
+            let nothing = |seed| {
+                assert!(seed >= u64::MAX - 3, "{seed}");
+                ran.fetch_add(1, Ordering::Relaxed);
+                Ok((Vec::new(), ()))
+            };
+            let done = super::run(u64::MAX - 3..u64::MAX, jobs, true, nothing, |()| {});
+            assert_eq!(done.unwrap().seeds, 3);
+            assert_eq!(ran.into_inner(), 3, "{jobs} jobs");
+        }
+    }
 }
