@@ -328,5 +328,6 @@ mod tests {
         let ended = Trace::Finalized { tag, status: Status::OK };
         observer.record(Instant::ORIGIN, ended);
         assert_eq!((observer.account(tag), observer.finished()), (None, 0));
+        assert!(observer.explain(tag).is_none());
     }
 }
