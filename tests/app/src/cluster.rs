@@ -76,7 +76,7 @@ impl Cluster {
         let named = |error: &dyn std::fmt::Display| {
             format!("{}: {}", path.display(), error.to_string().trim_end())
         };
-        let text = std::fs::read_to_string(path).map_err(|error| named(&error))?;
+        let text = crate::text::read(path).map_err(|error| named(&error))?;
         let mut cluster: Self = toml::from_str(&text).map_err(|error| named(&error))?;
         cluster.check().map_err(|error| named(&error))?;
         let dir = path.parent().unwrap_or(Path::new(""));

@@ -12,6 +12,7 @@
 //! capture/    its frames as pcapng
 //! report/     a simulated run as one page of HTML
 //! output.rs   what the program prints
+//! text.rs     files that people write
 //! yaml.rs     values as YAML, as lnetctl prints them
 //! commands/   the program `lnd`: `mod.rs` is the list of its commands, each has a file beside it
 //! ```
@@ -27,4 +28,5 @@ pub mod output;
 pub mod process;
 pub mod recorded;
 pub mod report;
+pub mod text;
 pub mod yaml;

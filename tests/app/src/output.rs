@@ -117,6 +117,11 @@ fn remember(written: io::Result<()>) {
     }
 }
 
+/// Whether there is no use in printing more: standard output has failed.
+pub fn has_failed() -> bool {
+    FAILED.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
 /// Writes what is left, and says what went wrong with standard output, if anything did.
 pub fn finish() -> Option<io::Error> {
     let flushed = io::stdout().flush();

@@ -205,3 +205,61 @@ fn a_trace_plays_again_and_one_that_was_changed_differs() {
     let (_, told) = failing(&place, &["sim", "--trace", "none/trace"]);
     assert!(told.contains("none/trace: No such file"), "{told}");
 }
+
+/// A file that cannot be written takes nothing away from what there is to say of the run.
+#[test]
+fn a_failure_is_told_also_where_its_files_cannot_be_written() {
+    let place = Place::new("sim-no-file");
+    let args = ["sim", "--seed", "3", "--seconds", "1", "--defect", "late-write", "--json"];
+    for file in ["--trace", "--report", "--capture", "--shrink"] {
+        let shrink = if file == "--shrink" { &["--shrink-runs", "2"][..] } else { &[] };
+        let (shown, told) = failing(&place, &[&args[..], &[file, "none/file"], shrink].concat());
+        assert_eq!(json(&shown)["rule"], "INV-2", "{shown}");
+        assert!(told.contains("none/file: No such file"), "{told}");
+    }
+    // A good run is told too, and was not all that was to be done.
+    let good = ["sim", "--seed", "5", "--seconds", "1", "--json", "--report", "/dev/full"];
+    let (shown, told) = failing(&place, &good);
+    assert_eq!(json(&shown)["result"], "ok", "{shown}");
+    assert!(told.contains("/dev/full: No space left"), "{told}");
+}
+
+#[test]
+fn plans_may_have_any_name_and_have_an_end() {
+    use std::os::unix::ffi::OsStringExt;
+    let place = Place::new("sim-plans");
+    let name = std::ffi::OsString::from_vec(b"plan-\xff.toml".to_vec());
+    fs::write(place.dir.join(&name), "hello = 5").unwrap();
+    let output = place.lnd(&["sim", "--faults"]).arg(&name).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("hello"), "it was read: {told}");
+    for args in [&["sim", "--faults", "/dev/zero"][..], &["cluster", "check", "/dev/zero"]] {
+        let output = place.run(args);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert_eq!(told, "lnd: /dev/zero: it has more than 1 MiB\n");
+    }
+}
+
+/// The events of a trace that has no end, for a reader that wants one.
+#[test]
+fn a_trace_is_shown_for_as_long_as_it_is_read() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+    let place = Place::new("sim-pipe");
+    place.ok(&["sim", "--seed", "5", "--seconds", "1", "--trace", "good.jsonl"]);
+    let text = fs::read_to_string(place.dir.join("good.jsonl")).unwrap();
+    let mut lines = text.lines();
+    let (head, event) = (lines.next().unwrap(), lines.next().unwrap());
+    let mut command = place.lnd(&["replay", "--show", "/dev/stdin"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut trace = child.stdin.take().unwrap();
+    writeln!(trace, "{head}\n{event}").unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains(" node "), "{line}");
+    // It stops to read: a pipe has 64 KiB.
+    let written = (0..1_000_000).take_while(|_| writeln!(trace, "{event}").is_ok()).count();
+    assert!(written < 1_000_000);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}

@@ -8,6 +8,8 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::Stdio;
+use std::time::Instant;
 
 use place::{wait_until, Place};
 use serde_json::Value;
@@ -358,5 +360,61 @@ fn latency_and_bandwidth_are_measured_by_size() {
     let mut node = small.small_node();
     let told = small.refused(&["perf", "1@soft"]);
     assert!(told.contains("windows are too small: 64 MiB are needed"), "{told}");
+    node.stop();
+}
+
+/// What may be in use is no node's to take away.
+#[test]
+fn a_control_path_of_others_is_left_alone_and_the_node_leaves_in_good_order() {
+    use std::os::unix::net::UnixDatagram;
+    let place = Place::new("control-taken");
+    let node = |control| ["node", "--me", "1@soft", "--window", "34", "--control", control];
+    let datagrams = UnixDatagram::bind(place.dir.join("datagrams")).unwrap();
+    fs::create_dir(place.dir.join("dir")).unwrap();
+    for (control, why) in [("datagrams", "datagrams: "), ("dir", "dir: is there and is no socket")]
+    {
+        let told = place.refused(&node(control));
+        assert!(told.contains(why), "{told}");
+        // A fabric that was made for it is gone with it.
+        assert!(!place.dir.join("lnd.fabric").exists());
+    }
+    drop(datagrams);
+    assert!(place.dir.join("datagrams").exists());
+    // In a fabric that was there: absent, and not dead.
+    place.ok(&["fabric", "format", "lnd.fabric", "--window", "34"]);
+    place.refused(&node("dir"));
+    let shown = place.ok(&["fabric", "show", "lnd.fabric"]);
+    assert!(shown.contains("1@soft0: absent"), "{shown}");
+    // A socket that another has put in its place outlives the node.
+    let mut node = place.start("node.log", &node("own"));
+    node.wait_until("the node is up", |log| log.contains("is up"));
+    wait_until("its socket", || place.dir.join("own").exists());
+    fs::remove_file(place.dir.join("own")).unwrap();
+    let _other = UnixListener::bind(place.dir.join("own")).unwrap();
+    node.stop();
+    assert!(place.dir.join("own").exists());
+}
+
+/// A reader that has seen enough, such as `head`, ends what would go on for long.
+#[test]
+fn what_is_read_by_no_one_any_more_ends() {
+    let place = Place::new("control-pipe");
+    let mut node = place.small_node();
+    let pings = ["ping", "1@soft", "--count", "1000000", "--interval", "10", "--me", "3@soft"];
+    let sizes = ["perf", "1@soft", "--time", "1000", "--iterations", "1000000", "--me", "3@soft"];
+    for args in [&pings[..], &sizes] {
+        let begun = Instant::now();
+        let mut child = place.lnd(args).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let mut code = None;
+        wait_until("its end", || {
+            code = child.try_wait().unwrap();
+            code.is_some()
+        });
+        assert_eq!(code.unwrap().code(), Some(1), "{args:?}");
+        // All sizes take 44 s at least.
+        assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+    }
     node.stop();
 }

@@ -59,3 +59,23 @@ fn two_processes_capture_the_same_frames() {
     let data = ["PutReq", "GetReq", "PullReady"];
     assert!(data.iter().any(|name| of(&at_client, 2, name) > 0 && of(&at_node, 1, name) > 0));
 }
+
+#[test]
+fn a_capture_that_cannot_be_written_harms_no_other() {
+    let place = Place::new("no-capture");
+    place.write("some.bin", 3000);
+    let mut node = place.small_node();
+    for (file, why) in [
+        ("lnd.fabric", "lnd.fabric: is the fabric, and no place for a capture"),
+        ("none/file", "none/file: No such file"),
+        ("/dev/full", "/dev/full: No space left"),
+    ] {
+        let put = ["put", "some.bin", "1@soft", "--me", "3@soft", "--capture", file];
+        let told = place.refused(&put);
+        assert!(told.contains(why), "{told}");
+        let shown = place.ok(&["fabric", "show", "lnd.fabric"]);
+        assert!(shown.contains("3@soft0: absent"), "it has left: {shown}");
+    }
+    place.ok(&["put", "some.bin", "1@soft", "--me", "3@soft"]);
+    node.stop();
+}

@@ -206,7 +206,8 @@ fn readers_that_do_wrong_are_answered_or_left_alone() {
     let status = |request: &str| ask(&address, request).lines().next().unwrap_or("").to_owned();
     assert_eq!(status("GET /nothing HTTP/1.1\r\n\r\n"), "HTTP/1.1 404 Not Found");
     assert_eq!(status("POST /metrics HTTP/1.1\r\n\r\n"), "HTTP/1.1 405 Method Not Allowed");
-    assert_eq!(status(&"x".repeat(10_000)), "", "too long: no answer");
+    let too_long = "HTTP/1.1 431 Request Header Fields Too Large";
+    assert_eq!(status(&"x".repeat(10_000)), too_long);
     let head = ask(&address, "HEAD /metrics HTTP/1.1\r\n\r\n");
     assert!(head.ends_with("\r\n\r\n") && head.contains("openmetrics-text"), "{head}");
     // One that says nothing holds the next one up for two seconds at most.
@@ -257,4 +258,32 @@ fn the_dashboard_uses_series_of_the_table() {
 fn a_page_of_nothing_is_a_page() {
     let page = parse(&render(Snapshot::default()));
     assert_eq!(page.len(), Metric::all().count() + Family::ALL.len());
+}
+
+/// Each answer arrives whole, whatever else comes with the request.
+#[test]
+fn a_page_answers_requests_that_are_more_than_it_reads() {
+    let page = Page::open("127.0.0.1:0".parse().unwrap()).unwrap();
+    let whole = |request: &str| {
+        let mut stream = TcpStream::connect(page.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        // What it does not read may not be written to the end either.
+        let _ = stream.write_all(request.as_bytes());
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let get = "GET /metrics HTTP/1.1\r\n\r\n";
+    for (request, status) in [
+        (get.repeat(200), "200 OK"),
+        ("GET /metrics?collect=all HTTP/1.1\r\n\r\n".into(), "200 OK"),
+        ("GET /metrics HTTP/1.0\n\n".into(), "200 OK"),
+        (format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(20_000)), "431 Request"),
+        (format!("POST / HTTP/1.1\r\n\r\n{}", "x".repeat(100_000)), "405 Method"),
+        ("too-long / HTTP/1.1\r\n\r\n".into(), "405 Method"),
+    ] {
+        let answer = whole(&request);
+        let begin = format!("HTTP/1.1 {status}");
+        assert!(answer.starts_with(&begin), "{}: {answer}", &request[..20]);
+    }
 }

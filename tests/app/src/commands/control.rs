@@ -13,9 +13,9 @@ use serde_json::{json, Value};
 
 use super::Done;
 
-/// Which node, and how to print its answer.
+/// Which node.
 #[derive(Debug, clap::Args)]
-pub struct NodeArgs {
+pub struct WhichArgs {
     /// The node's fabric file.
     #[arg(long, value_name = "FILE", default_value = "lnd.fabric")]
     fabric: PathBuf,
@@ -25,18 +25,31 @@ pub struct NodeArgs {
     /// Its control socket, if it is not beside the fabric.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["node", "fabric"])]
     control: Option<PathBuf>,
+}
+
+/// Which node, and how to print its answer.
+#[derive(Debug, clap::Args)]
+pub struct NodeArgs {
+    #[command(flatten)]
+    which: WhichArgs,
     /// As JSON; YAML if not given.
     #[arg(long)]
     json: bool,
 }
 
-impl NodeArgs {
+impl WhichArgs {
     /// A connection with the node.
     pub fn client(&self) -> Result<Client, Broken> {
         match &self.control {
             Some(path) => Client::open(path),
             None => Client::open(&find(&self.fabric, self.node)?),
         }
+    }
+}
+
+impl NodeArgs {
+    fn client(&self) -> Result<Client, Broken> {
+        self.which.client()
     }
 
     fn ask(&self, request: Value) -> Done {

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use lnd_app::say;
+use lnd_app::{output, say};
 use lnd_sim::simulator::{Recorded, RunLog};
 use lnd_sim::world::run_logged;
 use serde_json::{json, Value};
@@ -41,6 +41,9 @@ impl ReplayArgs {
     fn show_events(&self) -> Done {
         let (mut reader, _) = Reader::open(&self.file)?;
         while let Some(event) = reader.next()? {
+            if output::has_failed() {
+                break;
+            }
             let is_of_node = self.node.is_none_or(|node| event["node"] == node);
             let transfer = self.transfer.as_deref();
             let is_of_transfer = transfer.is_none_or(|it| event["transfer"] == it);

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -47,6 +47,8 @@ impl Asked {
 #[derive(Debug)]
 pub struct Socket {
     path: PathBuf,
+    /// Device and number of its file.
+    file: (u64, u64),
     asked: Receiver<Asked>,
     end: Arc<AtomicBool>,
 }
@@ -54,8 +56,15 @@ pub struct Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         self.end.store(true, Ordering::Release);
-        let _ = fs::remove_file(&self.path);
+        // Another process may have its own there by now.
+        if file_at(&self.path).is_ok_and(|file| file == self.file) {
+            let _ = fs::remove_file(&self.path);
+        }
     }
+}
+
+fn file_at(path: &Path) -> io::Result<(u64, u64)> {
+    fs::symlink_metadata(path).map(|it| (it.dev(), it.ino()))
 }
 
 impl Socket {
@@ -71,21 +80,29 @@ impl Socket {
                 let why = "is there and is no socket";
                 return Err(format!("{}: {why}", path.display()).into());
             }
-            if UnixStream::connect(&short).is_ok() {
-                let why = "another process has its control socket there";
-                return Err(format!("{}: {why}", path.display()).into());
+            match UnixStream::connect(&short) {
+                Ok(_) => {
+                    let why = "another process has its control socket there";
+                    return Err(format!("{}: {why}", path.display()).into());
+                }
+                // Left behind by a process that was killed.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                    fs::remove_file(path).map_err(named)?;
+                }
+                // Of another kind, or another user's: it may well be in use.
+                Err(error) => return Err(named(error).into()),
             }
-            fs::remove_file(path).map_err(named)?;
         }
         let listener = UnixListener::bind(&short).map_err(named)?;
         // Who may use the socket may stop the node.
         fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(named)?;
+        let file = file_at(path).map_err(named)?;
         listener.set_nonblocking(true).map_err(named)?;
         let (sender, asked) = mpsc::channel();
         let end = Arc::new(AtomicBool::new(false));
         let ended = end.clone();
         thread::spawn(move || listen(&listener, &sender, &ended));
-        Ok(Self { path: path.to_owned(), asked, end })
+        Ok(Self { path: path.to_owned(), file, asked, end })
     }
 
     /// Where it is.

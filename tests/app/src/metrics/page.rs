@@ -2,7 +2,7 @@
 //! The page: as much of HTTP as Prometheus needs, one reader at a time.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -12,6 +12,8 @@ use super::{render, Board};
 
 /// Longest request that is read.
 const REQUEST: usize = 8_192;
+/// So long a reader may take to close its end.
+const LINGER: Duration = Duration::from_millis(200);
 /// A reader that is slower is left alone.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// What can be asked for.
@@ -66,38 +68,77 @@ fn serve(listener: &TcpListener, board: &Board, end: &AtomicBool) {
     while !end.load(Ordering::Relaxed) {
         match listener.accept() {
             // A reader that goes away in between is its own trouble.
-            Ok((stream, _)) => drop(answer(stream, board)),
+            Ok((stream, _)) => drop(answer(stream, board, end)),
             Err(_) => thread::sleep(NAP),
         }
     }
 }
 
-/// The first line of a request, or none within bounds of time and size.
-fn request(stream: &mut TcpStream) -> io::Result<String> {
+/// The first line of a request; `None`: it is too long.
+///
+/// # Errors
+/// It does not come in time, or the page is to end.
+fn request(stream: &mut TcpStream, end: &AtomicBool) -> io::Result<Option<String>> {
     let until = Instant::now() + PATIENCE;
     let mut bytes = Vec::new();
     let mut piece = [0; 1024];
-    while !bytes.windows(4).any(|end| end == b"\r\n\r\n") {
-        let read = stream.read(&mut piece)?;
-        bytes.extend_from_slice(&piece[..read]);
-        if read == 0 || bytes.len() > REQUEST || Instant::now() > until {
-            return Err(ErrorKind::InvalidData.into());
+    // Lines of some end without \r.
+    let is_whole = |bytes: &[u8]| {
+        bytes.windows(4).any(|end| end == b"\r\n\r\n") || bytes.windows(2).any(|it| it == b"\n\n")
+    };
+    while !is_whole(&bytes) {
+        if bytes.len() > REQUEST {
+            return Ok(None);
+        }
+        if Instant::now() > until || end.load(Ordering::Relaxed) {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        match stream.read(&mut piece) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(read) => bytes.extend_from_slice(&piece[..read]),
+            Err(error) if is_early(&error) => {}
+            Err(error) => return Err(error),
         }
     }
     let text = String::from_utf8_lossy(&bytes);
-    Ok(text.lines().next().unwrap_or_default().to_owned())
+    Ok(Some(text.lines().next().unwrap_or_default().to_owned()))
 }
 
-fn answer(mut stream: TcpStream, board: &Board) -> io::Result<()> {
+/// Nothing has come yet.
+fn is_early(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
+/// Reads what else the reader sends, for a short time: a connection that is closed before takes
+/// the answer with it.
+fn linger(stream: &mut TcpStream) -> io::Result<()> {
+    stream.shutdown(Shutdown::Write)?;
+    let until = Instant::now() + LINGER;
+    let mut piece = [0; 1024];
+    while Instant::now() < until {
+        match stream.read(&mut piece) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if is_early(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn answer(mut stream: TcpStream, board: &Board, end: &AtomicBool) -> io::Result<()> {
     const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     const PLAIN: &str = "text/plain; charset=utf-8";
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(NAP))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let line = request(&mut stream)?;
-    let mut words = line.split(' ');
+    let line = request(&mut stream, end)?;
+    let mut words = line.as_deref().unwrap_or_default().split(' ');
     let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    // What is asked about a page changes nothing of it.
+    let path = path.split('?').next().unwrap_or_default();
     let (status, kind, body) = match (method, path) {
+        _ if line.is_none() => ("431 Request Header Fields Too Large", PLAIN, String::new()),
         ("GET" | "HEAD", "/metrics") => ("200 OK", METRICS, render(board.latest())),
         ("GET" | "HEAD", "/failed") => ("200 OK", PLAIN, board.latest().failed.join("\n")),
         ("GET" | "HEAD", "/blockers") => ("200 OK", PLAIN, board.latest().blockers.concat()),
@@ -115,5 +156,6 @@ fn answer(mut stream: TcpStream, board: &Board) -> io::Result<()> {
     if method != "HEAD" {
         stream.write_all(body.as_bytes())?;
     }
-    stream.flush()
+    stream.flush()?;
+    linger(&mut stream)
 }

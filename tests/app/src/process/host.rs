@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! One process's node: fabric file, station, engines on threads, peers watched.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -113,12 +116,7 @@ fn host_on(
     let bells = Bells::new(fabric.shape().nodes, LINKS);
     let (mut station, engine_refs) = join(setup, &arena, &fabric, clock, &violations, &bells)?;
     let node = node_of(station.node.driver.identity().nid).unwrap_or_default();
-    if let Some(path) = &setup.capture {
-        let live = Live::create(path, node, LINKS as usize)
-            .map_err(|error| Broken::from(format!("{}: {error}", path.display())))?;
-        let tap: SharedTap = Arc::new(Mutex::new(live));
-        station.tap(&tap);
-    }
+    let tapped = tap(setup, &mut station, node);
     let end = AtomicBool::new(false);
     bells.host(node).into_iter().for_each(Wake::adopt);
     sharpen_timers();
@@ -129,12 +127,14 @@ fn host_on(
             scope.spawn(move || drive_engine(&mut engine_ref, clock, end));
         }
         station.open_links(OPENING);
-        let begun = actor.begin(&mut station);
-        *has_begun = begun.is_ok();
-        let control = match begun {
-            Ok(()) => control(setup, &station)?,
-            Err(_) => None,
+        let begun = tapped.and_then(|()| actor.begin(&mut station));
+        let is_to_end = begun.is_ok();
+        // A node that cannot go on leaves in good order too: others would take it for dead.
+        let (begun, control) = match begun.and_then(|()| control(setup, &station)) {
+            Ok(control) => (Ok(()), control),
+            Err(error) => (Err(error), None),
         };
+        *has_begun = begun.is_ok();
         let mut window = MemoryWindow::new(&fabric, node);
         let mut watch = Watch::new();
         while begun.is_ok() && !actor.is_done() {
@@ -174,6 +174,8 @@ fn host_on(
                     station.rest(next);
                 }
             }
+        }
+        if is_to_end {
             actor.end(station.now(), &mut station);
         }
         let ended = station.shut_down(Span::from_secs(20), |station| {
@@ -191,6 +193,21 @@ fn host_on(
         }
         Ok(())
     })
+}
+
+/// Writes the frames that pass to a file, if they are asked for.
+fn tap(setup: &Setup, station: &mut Station<'_>, node: u32) -> Result<(), Broken> {
+    let Some(path) = &setup.capture else { return Ok(()) };
+    let named = |error: std::io::Error| format!("{}: {error}", path.display());
+    let file = |path: &Path| fs::metadata(path).map(|it| (it.dev(), it.ino())).ok();
+    if file(path).is_some_and(|it| Some(it) == file(&setup.fabric)) {
+        // Every node of it would end: the file is cut before it is written.
+        return Err(format!("{}: is the fabric, and no place for a capture", path.display()).into());
+    }
+    let live = Live::create(path, node, LINKS as usize).map_err(named)?;
+    let tap: SharedTap = Arc::new(Mutex::new(live));
+    station.tap(&tap);
+    Ok(())
 }
 
 /// Opens the control socket, if there is to be one. Beside a fabric where none can be, the node

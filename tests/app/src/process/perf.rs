@@ -333,6 +333,7 @@ impl Actor for Measuring {
     fn is_done(&self) -> bool {
         self.running.is_none() && self.left.is_empty() && !self.results.is_empty()
             || self.broken.is_some()
+            || crate::output::has_failed()
             || signals::stopped()
     }
 

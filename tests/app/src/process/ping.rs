@@ -101,7 +101,8 @@ pub fn ping(setup: &Setup, to: Nid, plan: &PingPlan) -> Result<(), Broken> {
     let next = |now: Instant, done: Option<&JobDone>| {
         if let Some(done) = done {
             pings.on_done(to, plan, done);
-            if pings.begun >= plan.count || signals::stopped() {
+            let is_over = signals::stopped() || crate::output::has_failed();
+            if pings.begun >= plan.count || is_over {
                 return Next::End;
             }
             let due = pings.began.map_or(now, |began| began.after(plan.interval));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValue;
 use lnd_app::recorded::{Cast, Outputs, Told};
 use lnd_app::report::Outcome;
-use lnd_app::say;
+use lnd_app::{complain, say};
 use lnd_sim::simulator::{Coverage, Failure, FaultPlan, Recorded, RunLog, Shrunk};
 use lnd_sim::{rails, world};
 use serde_json::{json, Value};
@@ -108,15 +108,15 @@ enum Faults {
 impl SimArgs {
     fn read_plan(&self) -> Result<Faults, String> {
         let Some(path) = &self.faults else { return Ok(Faults::Drawn) };
-        let path = path.display().to_string();
-        let named = |error: &dyn std::fmt::Display| format!("{path}: {error}");
-        let text = std::fs::read_to_string(&path).map_err(|error| named(&error))?;
+        let name = path.display().to_string();
+        let named = |error: &dyn std::fmt::Display| format!("{name}: {error}");
+        let text = lnd_app::text::read(path).map_err(|error| named(&error))?;
         if self.rails || rails::Plan::is_meant_by(&text) {
             let plan = rails::Plan::parse(&text).map_err(|error| named(&error))?;
-            return Ok(Faults::Rails(plan.named(path)));
+            return Ok(Faults::Rails(plan.named(name)));
         }
         let plan = world::Plan::parse(&text).map_err(|error| named(&error))?;
-        Ok(Faults::World(plan.named(path)))
+        Ok(Faults::World(plan.named(name)))
     }
 
     fn seeds(&self) -> std::ops::Range<u64> {
@@ -215,17 +215,19 @@ impl SimArgs {
         if self.seeds.is_none() {
             let (plan, log) = (of(self.seed), self.outputs.log());
             let played = rails::run_logged(&plan, self.seed, defect, log.as_ref());
+            let mut written = Ok(());
             if let Some((entries, left_out)) = log.as_ref().map(RunLog::take) {
                 let (cast, outcome) =
                     (Cast::rails(&plan, &rails::specs(&plan)), Outcome::of_rails(&played));
                 let command = &rails::command(&plan, self.seed, defect);
                 let (entries, cast) = (&entries, &cast);
-                self.outputs.write(&Told { entries, left_out, command, cast, outcome })?;
+                written = self.outputs.write(&Told { entries, left_out, command, cast, outcome });
             }
-            return match played {
+            let done = match played {
                 Ok(report) => self.passed(&report, report.events(), || show::report(&report)),
                 Err(failure) => self.failed(&failure, || shrink(failure.seed)),
             };
+            return with_files(done, written);
         }
         let run = |seed| {
             let report = rails::run_with(&of(seed), seed, defect)?;
@@ -250,18 +252,23 @@ impl SimArgs {
             let options = of(self.seed);
             let log = self.trace.as_ref().map(|_| RunLog::whole()).or_else(|| self.outputs.log());
             let played = world::run_logged(&options, defect, log.as_ref());
+            let mut written = Ok(());
             if let Some((entries, left_out)) = log.as_ref().map(RunLog::take) {
                 if let Some(file) = &self.trace {
-                    trace::write(file, &options, defect, &played, &Recorded::of(&entries))?;
+                    let record = Recorded::of(&entries);
+                    let traced = trace::write(file, &options, defect, &played, &record);
+                    written = traced.map_err(|error| error.to_string());
                 }
                 let (cast, outcome) = (Cast::nodes(), Outcome::of_world(&played));
                 let (entries, cast, command) = (&entries, &cast, &options.command_with(defect));
-                self.outputs.write(&Told { entries, left_out, command, cast, outcome })?;
+                let told = Told { entries, left_out, command, cast, outcome };
+                written = written.and(self.outputs.write(&told));
             }
-            return match played {
+            let done = match played {
                 Ok(summary) => self.passed(&summary, summary.events(), || show::summary(&summary)),
                 Err(failure) => self.failed(&failure, || shrink(failure.seed)),
             };
+            return with_files(done, written);
         }
         let run = |seed| Ok((world::run_with(&of(seed), defect)?.events(), ()));
         match many::run(self.seeds(), self.jobs, self.quiet, run, |()| {}) {
@@ -330,13 +337,21 @@ impl SimArgs {
         let mut shown = show::failure(failure);
         if let Some(file) = &self.shrink {
             if let Some(it) = shrink() {
-                let (name, again) = write_shrunk(file, &it)?;
+                let (name, runs) = (file.display().to_string(), it.runs);
+                let again = it.failure.again(&name);
+                let written = std::fs::write(file, it.to_toml(&name));
                 if !self.json {
-                    let (runs, failure) = (it.runs, &it.failure);
-                    show::to_stderr(format_args!("\nshrunk in {runs} runs: {failure}"));
-                    show::to_stderr(format_args!("plan: {name}; again: {again}"));
+                    show::to_stderr(format_args!("\nshrunk in {runs} runs: {}", it.failure));
                 }
-                shown["shrunk"] = json!({ "plan": name, "runs": it.runs, "command": again });
+                match written {
+                    Ok(()) => {
+                        if !self.json {
+                            show::to_stderr(format_args!("plan: {name}; again: {again}"));
+                        }
+                        shown["shrunk"] = json!({ "plan": name, "runs": runs, "command": again });
+                    }
+                    Err(error) => complain!("{name}: {error}"),
+                }
             }
         }
         if self.json {
@@ -346,11 +361,10 @@ impl SimArgs {
     }
 }
 
-/// Writes the smallest plan with which a run still fails to a file. The file, and the command that
-/// plays it.
-fn write_shrunk<P: FaultPlan>(file: &Path, it: &Shrunk<P>) -> Result<(String, String), Failed> {
-    let name = file.display().to_string();
-    std::fs::write(file, it.to_toml(&name)).map_err(|error| format!("{name}: {error}"))?;
-    let again = it.failure.again(&name);
-    Ok((name, again))
+/// How a run ends of which files were asked for. What cannot be written takes nothing away from
+/// what there is to say of the run itself.
+fn with_files(done: Done, written: Result<(), String>) -> Done {
+    let Err(why) = written else { return done };
+    complain!("{why}");
+    done.and(Err(Failed::Said))
 }

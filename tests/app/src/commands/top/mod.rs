@@ -15,7 +15,7 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers
 use ratatui::Terminal;
 use serde_json::json;
 
-use super::control::NodeArgs;
+use super::control::WhichArgs;
 use super::Done;
 use view::View;
 
@@ -28,7 +28,7 @@ pub struct TopArgs {
     #[arg(long)]
     once: bool,
     #[command(flatten)]
-    node: NodeArgs,
+    node: WhichArgs,
 }
 
 fn interval(text: &str) -> Result<f64, String> {

@@ -48,6 +48,10 @@ impl View {
     /// What a number of the statistics has grown by in a second. `None`: there is one answer only,
     /// or the node is another incarnation by now.
     pub fn rate(&self, number: impl Fn(&Value) -> f64) -> Option<f64> {
+        let of = |it: &Value| it["net"][0]["local NI(s)"][0]["incarnation"].clone();
+        if of(&self.now) != of(&self.before) {
+            return None;
+        }
         let (now, before) = (&self.now["statistics"], &self.before["statistics"]);
         let seconds = (now["at_ms"].as_f64()? - before["at_ms"].as_f64()?) / 1e3;
         let grown = number(now) - number(before);
@@ -127,6 +131,11 @@ mod tests {
         // The node has started again, and counts from zero.
         view.update(answer(10, 7));
         assert_eq!((view.rate(bytes), view.course.len()), (None, 1));
+        // So it has, and has counted further than the one before.
+        let mut other = answer(20, 100);
+        other["net"] = json!([{ "local NI(s)": [{ "incarnation": "2" }] }]);
+        view.update(other);
+        assert_eq!(view.rate(bytes), None);
         // An answer that is none of a node's is no reason to panic.
         view.update(json!("nonsense"));
         assert_eq!(view.rate(bytes), None);
