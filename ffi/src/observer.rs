@@ -11,7 +11,7 @@ use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::{Connection, LinkState};
 use lnd_core::message::Lane;
 use lnd_core::observe::{
-    Account, Histogram, Observer, PeerLog, Point, Room, SizeClass, Wait, BUCKETS, CLASSES,
+    Account, Histogram, Observer, PeerLog, Point, Room, SizeClass, Wait, BUCKETS,
 };
 use lnd_core::peer::HelloState;
 use lnd_core::ports::Tracer;
@@ -322,24 +322,9 @@ fn to_c(it: &Account) -> lnd_account {
     }
 }
 
-/// The health classes, in the order of their numbers.
-const CLASS: [HealthClass; CLASSES] = [
-    HealthClass::Ok,
-    HealthClass::LocalInterrupt,
-    HealthClass::LocalDropped,
-    HealthClass::LocalAborted,
-    HealthClass::LocalNoRoute,
-    HealthClass::LocalError,
-    HealthClass::LocalTimeout,
-    HealthClass::RemoteError,
-    HealthClass::RemoteDropped,
-    HealthClass::RemoteTimeout,
-    HealthClass::NetworkTimeout,
-];
-
 /// The status of a record, with what is known of its evidence.
 fn status(errno: u32, class: u32, evidence: (Cause, Place)) -> Option<Status> {
-    let health = *CLASS.get(class as usize)?;
+    let health = *HealthClass::ALL.get(class as usize)?;
     if errno == 0 {
         return Some(Status::OK);
     }

@@ -17,7 +17,7 @@ use crate::input::{given, input, output};
 
 /// The class and the delivery of a report.
 fn end_of(report: &lnd_report) -> Result<End, lnd_error> {
-    let class = CLASSES.get(report.health as usize).copied();
+    let class = Class::ALL.get(report.health as usize).copied();
     let class = class.ok_or(lnd_error::LND_E_ARGUMENT)?;
     let delivery = match report.delivery {
         d if d == Delivery::Delivered as u32 => Delivery::Delivered,
@@ -43,24 +43,9 @@ fn end_of(report: &lnd_report) -> Result<End, lnd_error> {
     Ok(end)
 }
 
-/// Classes by number.
-const CLASSES: [Class; 11] = [
-    Class::Ok,
-    Class::LocalInterrupt,
-    Class::LocalDropped,
-    Class::LocalAborted,
-    Class::LocalNoRoute,
-    Class::LocalError,
-    Class::LocalTimeout,
-    Class::RemoteError,
-    Class::RemoteDropped,
-    Class::RemoteTimeout,
-    Class::NetworkTimeout,
-];
-
 /// A class by its number.
 pub(super) fn class_of(class: u32) -> Result<Class, lnd_error> {
-    CLASSES.get(class as usize).copied().ok_or(lnd_error::LND_E_ARGUMENT)
+    Class::ALL.get(class as usize).copied().ok_or(lnd_error::LND_E_ARGUMENT)
 }
 
 /// A message that continues; `at`: not before.

@@ -8,7 +8,7 @@ use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, HealthClass, Place, Status, CAUSES, PLACES};
 
 /// Health classes.
-pub const CLASSES: usize = HealthClass::NetworkTimeout as usize + 1;
+pub const CLASSES: usize = HealthClass::ALL.len();
 
 /// Messages that ended within the call, by the size of their payload. They have no times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

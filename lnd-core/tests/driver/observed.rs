@@ -428,7 +428,7 @@ fn assert_measures<const S: bool>(
             _ => {}
         }
     }
-    let classes = (0..CLASSES).map(|at| CLASS[at]);
+    let classes = (0..CLASSES).map(|at| HealthClass::ALL[at]);
     let ended: u64 =
         classes.flat_map(|class| Wait::ALL.map(|wait| measures.ended(class, wait))).sum();
     let cells = Cause::ALL.into_iter().flat_map(|cause| Place::ALL.map(|place| (cause, place)));
@@ -439,20 +439,6 @@ fn assert_measures<const S: bool>(
     let counted = w.count(node, Counter::FinalizedError);
     assert!(lost >= counted.min(1) && lost > 0 || counted == 0, "{lost} of {counted}");
 }
-
-const CLASS: [HealthClass; CLASSES] = [
-    HealthClass::Ok,
-    HealthClass::LocalInterrupt,
-    HealthClass::LocalDropped,
-    HealthClass::LocalAborted,
-    HealthClass::LocalNoRoute,
-    HealthClass::LocalError,
-    HealthClass::LocalTimeout,
-    HealthClass::RemoteError,
-    HealthClass::RemoteDropped,
-    HealthClass::RemoteTimeout,
-    HealthClass::NetworkTimeout,
-];
 
 #[test]
 fn gauges_count_the_peers_that_may_be_sent_to() {

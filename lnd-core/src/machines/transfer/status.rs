@@ -34,6 +34,23 @@ pub enum HealthClass {
     NetworkTimeout = 10,
 }
 
+impl HealthClass {
+    /// Every class, in the order of their numbers.
+    pub const ALL: [Self; 11] = [
+        Self::Ok,
+        Self::LocalInterrupt,
+        Self::LocalDropped,
+        Self::LocalAborted,
+        Self::LocalNoRoute,
+        Self::LocalError,
+        Self::LocalTimeout,
+        Self::RemoteError,
+        Self::RemoteDropped,
+        Self::RemoteTimeout,
+        Self::NetworkTimeout,
+    ];
+}
+
 /// What is known about the delivery of the payload (S0-18).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]

@@ -4,7 +4,7 @@
 use std::fmt::{self, Debug};
 
 use lnd_core::observe::{
-    Family, Gauge, Histogram, Measures, Metric, SizeClass, Unit as What, Wait, BUCKETS, CLASSES,
+    Family, Gauge, Histogram, Measures, Metric, SizeClass, Unit as What, Wait, BUCKETS,
 };
 use lnd_core::transfer::{Cause, HealthClass, Place};
 use prometheus_client::collector::Collector;
@@ -97,21 +97,6 @@ fn label(value: impl Debug) -> String {
     text
 }
 
-/// The health classes, in the order of their numbers.
-const CLASS: [HealthClass; CLASSES] = [
-    HealthClass::Ok,
-    HealthClass::LocalInterrupt,
-    HealthClass::LocalDropped,
-    HealthClass::LocalAborted,
-    HealthClass::LocalNoRoute,
-    HealthClass::LocalError,
-    HealthClass::LocalTimeout,
-    HealthClass::RemoteError,
-    HealthClass::RemoteDropped,
-    HealthClass::RemoteTimeout,
-    HealthClass::NetworkTimeout,
-];
-
 /// The values of labels, in the order of [`Family::labels`].
 type Labels<'l> = &'l [(&'static str, String)];
 
@@ -166,7 +151,7 @@ fn family_of(it: &Measures, encoder: &mut DescriptorEncoder<'_>, family: Family)
         Family::Late => histogram(encoder, &[], it.late())?,
         Family::LateGood => counter(encoder, &[], it.late_good())?,
         Family::Ended => {
-            for class in CLASS {
+            for class in HealthClass::ALL {
                 for w in Wait::ALL {
                     let value = it.ended(class, w);
                     if value > 0 {

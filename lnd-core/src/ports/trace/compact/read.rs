@@ -130,24 +130,10 @@ impl Reader<'_> {
     }
 
     fn status(&mut self) -> Result<Status, Malformed> {
-        use HealthClass::*;
-        let healths = [
-            Ok,
-            LocalInterrupt,
-            LocalDropped,
-            LocalAborted,
-            LocalNoRoute,
-            LocalError,
-            LocalTimeout,
-            RemoteError,
-            RemoteDropped,
-            RemoteTimeout,
-            NetworkTimeout,
-        ];
         let deliveries =
             [Delivery::Delivered, Delivery::NotDelivered, Delivery::Unknown, Delivery::Sent];
         let errno = i32::try_from(self.word()?).map_err(|_| Malformed)?;
-        let health = entry(&healths, self.byte()?)?;
+        let health = entry(&HealthClass::ALL, self.byte()?)?;
         let delivery = entry(&deliveries, self.byte()?.wrapping_sub(1))?;
         let resend = self.truth()?;
         let evidence = match (self.byte()?, self.byte()?) {
