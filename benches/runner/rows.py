@@ -195,10 +195,12 @@ def is_settled(record):
 
 class Figures:
     """All records of a run, and what they say. Where only the command itself is tried, those that
-    the placement has spoilt count, too: a machine at work would leave rows without a figure."""
+    the placement has spoilt count, too, and are compared: a machine at work would leave rows
+    without a figure, and aims without a verdict."""
 
     def __init__(self, records, tried=False):
         self.records = records
+        self.tried = tried
         self.moved = 0
         self.by = {}
         for record in records:
@@ -247,7 +249,7 @@ class Figures:
             others = theirs.get(record["outer"], ())
             exact = [one for one in others if one["round"] == record["round"]] or others
             exact = [one for one in exact
-                     if "before" not in one or "before" not in record
+                     if self.tried or "before" not in one or "before" not in record
                      or agree(one["after"], record["before"])]
             if exact:
                 other = statistics.median(one["value"] for one in exact)
