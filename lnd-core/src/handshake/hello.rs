@@ -161,11 +161,13 @@ impl<P: Ports> Driver<'_, P> {
         let again = peer.hello_of() == Some(of);
         if again {
             // The hello is a repetition, or a delayed one of an earlier session. The sessions of
-            // one incarnation are ordered, so the later session wins.
+            // one incarnation are ordered, so the later session wins while our hello asks. Once the
+            // known incarnation has answered, the noted hello is refuted. A forged one with a high
+            // number would otherwise turn away every hello of the successor, for ever.
             match { claim.session }.wrapping_sub(before.session) as i32 {
                 0 => claim.count_as(&before),
-                1.. => {}
-                _ => return,
+                ..0 if asking => return,
+                _ => {}
             }
         }
         // Without room for it the hello counts as lost, and our hello asks all the same.

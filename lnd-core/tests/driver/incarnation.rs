@@ -284,6 +284,27 @@ fn two_sides_that_ask_for_others_do_not_wait_for_each_other() {
 }
 
 #[test]
+fn s0_14_a_refuted_claim_does_not_keep_the_true_successor_out() {
+    // R27. A hello is forged in the name of the incarnation that begins next, with a high session.
+    // The running incarnation answers our question, and that refutes the forged hello.
+    let mut w = World::met();
+    let mut claim = forged(&w, 1, 0, &hello());
+    claim.envelope.session = 154;
+    claim.envelope.from_incarnation = w.incarnation_to_come();
+    w.hand(&claim);
+    w.settle();
+    assert_eq!(w.state(0, 1), lnd_core::peer::HelloState::Good);
+    assert_eq!(w.count(0, Counter::PeersRestarted), 0);
+    w.reboot(1);
+    assert_eq!(w.nodes[1].driver.identity().incarnation, claim.envelope.from_incarnation);
+    let tag = w.put(1, 0, 10).unwrap();
+    w.settle();
+    assert_eq!(w.report(1, tag).status.errno, 0);
+    assert_eq!(w.count(0, Counter::PeersRestarted), 1);
+    w.assert_drained();
+}
+
+#[test]
 fn a_successor_is_taken_up_with_the_session_of_its_hello() {
     // Its hello is not answered before ours has found it; then it need not say it again.
     let mut w = World::met();

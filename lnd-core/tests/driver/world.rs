@@ -8,7 +8,7 @@ use std::rc::Rc;
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, Report, Why};
-use lnd_core::id::{LinkId, PeerId, Tag};
+use lnd_core::id::{Incarnation, LinkId, PeerId, Tag};
 use lnd_core::peer::HelloState;
 use lnd_core::time::{Instant, Span};
 
@@ -85,6 +85,11 @@ impl<const SAFE_INVALIDATE: bool> WorldOf<SAFE_INVALIDATE> {
     fn incarnation(&mut self) -> u64 {
         self.next_incarnation += 1;
         self.next_incarnation
+    }
+
+    /// The incarnation that the node which restarts next will have.
+    pub fn incarnation_to_come(&self) -> Incarnation {
+        Incarnation::from_raw(self.next_incarnation + 1).unwrap()
     }
 
     pub fn id(&mut self) -> u64 {
