@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 """Instructions of each phase of a message, beside those that are recorded.
 
-    tests/parts/instructions.py INSTRUCTIONS PEERDOWN    the two programs
-    tests/parts/instructions.py --record INSTRUCTIONS PEERDOWN
+    tests/parts/instructions.py INSTRUCTIONS PEERDOWN OBSERVED    the three programs
+    tests/parts/instructions.py --record INSTRUCTIONS PEERDOWN OBSERVED
 
-A phase that takes more than 3 % above its record fails, and the function whose inclusive count grew
+OBSERVED is INSTRUCTIONS with an observer; a short message may take 5 % more with it. A phase that takes more than 3 % above its record fails, and the function whose inclusive count grew
 most is named. One that takes as much less is told: the record is out of date.
 """
 
@@ -21,6 +21,8 @@ MESSAGES = 500
 PHASES = ("send", "send-by-id", "sent", "receive", "received", "credits", "idle", "stage", "pull",
           "staged", "pulled")
 DOWN = ("interrupt", "polls")
+# The phases of a short message, and the share that an observer may add to them.
+SHORT, OBSERVED = ("send", "sent", "receive", "received"), 0.05
 # Transfers of a peer that goes down: the difference of two counts leaves the beginning out.
 FEW, MANY = 2000, 4000
 # What is the measurement's own, or has no name.
@@ -68,14 +70,19 @@ def each(many, few, times):
     return round((all_of - before) / times), per
 
 
-def measure(instructions, peerdown):
-    """Total and functions of each phase."""
+def measure_phases(instructions, phases):
+    """Total and functions of each of these phases."""
     if counted(instructions, MESSAGES, "none")[0]:
         raise SystemExit("the counter counts what it shall not")
     # What the measurement adds: the call of a closure that does nothing.
     empty = counted(instructions, MESSAGES, "empty")[0]
-    found = {phase: each(counted(instructions, MESSAGES, phase), (empty, {}), MESSAGES)
-             for phase in PHASES}
+    return {phase: each(counted(instructions, MESSAGES, phase), (empty, {}), MESSAGES)
+            for phase in phases}
+
+
+def measure(instructions, peerdown):
+    """Total and functions of each phase."""
+    found = measure_phases(instructions, PHASES)
     for phase in DOWN:
         many, few = (counted(peerdown, count, phase) for count in (MANY, FEW))
         found[f"down-{phase}"] = each(many, few, MANY - FEW)
@@ -136,12 +143,24 @@ def faults(found, recorded):
                   "(tests/parts/counts --record)")
 
 
+def dear(without, observed):
+    """What an observer costs too much, one line; and its price in words."""
+    off, on = (sum(it[phase][0] for phase in SHORT) for it in (without, observed))
+    print(f"observer: a short message takes {off} instructions, {on} with it "
+          f"({(on - off) / off:+.1%})")
+    if on <= off:
+        yield "the program with an observer has none: it counts no more than the other"
+    elif on > off * (1 + OBSERVED):
+        yield f"an observer makes {on} of the {off} instructions of a short message"
+
+
 def main():
-    words = [word for word in sys.argv[1:] if word != "--record"]
-    found = measure(*words)
+    instructions, peerdown, observed = (word for word in sys.argv[1:] if word != "--record")
+    found = measure(instructions, peerdown)
     if "--record" in sys.argv:
         write(found)
     wrong = list(faults(found, read()))
+    wrong += dear(found, measure_phases(observed, SHORT))
     for line in wrong:
         print(f"FAILED: {line}", file=sys.stderr)
     print("instructions:", " ".join(f"{phase} {total}" for phase, (total, _) in found.items()))

@@ -25,7 +25,9 @@ pub struct Short {
 pub struct Measures {
     ended: [[u64; WAITS]; CLASSES],
     lost: [[u64; PLACES]; CAUSES],
-    short: [Short; SIZES],
+    // Two tables: a compiler makes four instructions more of two sums side by side.
+    short: [u64; SIZES],
+    short_bytes: [u64; SIZES],
     short_failed: u64,
     times: [[Histogram; SIZES]; WAITS],
     whole: [Histogram; SIZES],
@@ -42,7 +44,8 @@ impl Measures {
         Self {
             ended: [[0; WAITS]; CLASSES],
             lost: [[0; PLACES]; CAUSES],
-            short: [Short { count: 0, bytes: 0 }; SIZES],
+            short: [0; SIZES],
+            short_bytes: [0; SIZES],
             short_failed: 0,
             times: [SIZE; WAITS],
             whole: SIZE,
@@ -68,7 +71,8 @@ impl Measures {
 
     /// Messages that ended well within the call, or were received so.
     pub fn short(&self, size: SizeClass) -> Short {
-        self.short.get(size as usize).copied().unwrap_or_default()
+        let of = |table: &[u64; SIZES]| table.get(size as usize).copied().unwrap_or(0);
+        Short { count: of(&self.short), bytes: of(&self.short_bytes) }
     }
 
     /// Messages that ended within the call with an error.
@@ -78,7 +82,7 @@ impl Measures {
 
     /// Payload bytes of all that ended well.
     pub fn bytes(&self) -> u64 {
-        let short = self.short.iter().fold(0u64, |sum, it| sum.wrapping_add(it.bytes));
+        let short = self.short_bytes.iter().fold(0u64, |sum, it| sum.wrapping_add(*it));
         self.bytes.wrapping_add(short)
     }
 
@@ -107,9 +111,14 @@ impl Measures {
     pub(super) fn count_short(&mut self, length: u32, evidence: Option<(Cause, Place)>) {
         if let Some(evidence) = evidence {
             self.count_short_failed(evidence);
-        } else if let Some(short) = self.short.get_mut(SizeClass::of(length) as usize) {
-            short.count = short.count.wrapping_add(1);
-            short.bytes = short.bytes.wrapping_add(u64::from(length));
+            return;
+        }
+        let size = SizeClass::of(length) as usize % SIZES;
+        if let Some(count) = self.short.get_mut(size) {
+            *count = count.wrapping_add(1);
+        }
+        if let Some(bytes) = self.short_bytes.get_mut(size) {
+            *bytes = bytes.wrapping_add(u64::from(length));
         }
     }
 
@@ -173,10 +182,8 @@ impl Measures {
         };
         grown.ended.iter_mut().zip(&earlier.ended).for_each(|(now, then)| cells(now, then));
         grown.lost.iter_mut().zip(&earlier.lost).for_each(|(now, then)| cells(now, then));
-        for (now, then) in grown.short.iter_mut().zip(earlier.short) {
-            less(&mut now.count, then.count);
-            less(&mut now.bytes, then.bytes);
-        }
+        cells(&mut grown.short, &earlier.short);
+        cells(&mut grown.short_bytes, &earlier.short_bytes);
         grown.times.iter_mut().zip(&earlier.times).for_each(|(now, then)| of_sizes(now, then));
         of_sizes(&mut grown.whole, &earlier.whole);
         grown.late = self.late.since(&earlier.late);

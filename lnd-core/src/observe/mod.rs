@@ -211,6 +211,7 @@ impl<'m> Observer<'m> {
     }
 
     /// Notes the transfer whose message was handed to the channel.
+    #[inline(never)]
     fn sent(&mut self, now: Instant, to: Nid, lane: Lane) {
         let Some(posting) = self.posting.take() else { return };
         // Hellos and other control messages go out in between; only a staged reply has one.
@@ -264,8 +265,8 @@ impl<'m> Observer<'m> {
             }
             Trace::Link { link, state } => self.logs.link_changed(now, link, state),
             Trace::Finalized { tag, status } => self.finalized(now, tag, status),
-            Trace::Sent { to, lane, .. } => self.sent(now, to, lane),
             Trace::Ended { .. }
+            | Trace::Sent { .. }
             | Trace::Received { .. }
             | Trace::Stale { .. }
             | Trace::Invalidated { .. }
@@ -283,7 +284,11 @@ impl Tracer for Observer<'_> {
                 self.measures.count_short(length, status.evidence);
             }
             Trace::Received { .. } => {}
-            Trace::Sent { .. } if self.posting.is_none() => {}
+            Trace::Sent { to, lane, .. } => {
+                if self.posting.is_some() {
+                    self.sent(now, to, lane);
+                }
+            }
             other => self.record_other(now, other),
         }
     }

@@ -138,6 +138,13 @@ impl SizeClass {
     /// The class of a payload of `bytes` bytes.
     #[inline]
     pub const fn of(bytes: u32) -> Self {
+        // One bit length decides: no class has a bound between two powers of two. Twice the bytes
+        // less one is odd, has one bit more behind each power of two, and all bits for no payload.
+        let odd = ((bytes as u64) << 1).wrapping_sub(1) | 1;
+        OF_LENGTH[(odd.ilog2() & 63) as usize]
+    }
+
+    const fn of_bytes(bytes: u64) -> Self {
         match bytes {
             0 => Self::Empty,
             1..=64 => Self::To64,
@@ -150,6 +157,19 @@ impl SizeClass {
         }
     }
 }
+
+/// The class of a payload, by the highest bit of twice its bytes less one.
+const OF_LENGTH: [SizeClass; 64] = {
+    let mut table = [SizeClass::Empty; 64];
+    let mut bit = 0;
+    // Bit 63 is that of no payload.
+    while bit < 63 {
+        // The longest payload with this bit.
+        table[bit] = SizeClass::of_bytes(1 << bit);
+        bit += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {
