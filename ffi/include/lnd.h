@@ -1044,6 +1044,18 @@ enum lnd_wait {
 };
 
 /**
+ * enum lnd_bound_origin - Where a bound comes from.
+ */
+enum lnd_bound_origin {
+	/** @LND_BOUND_DEFAULT: The configuration has the value of lnd_config_init(). */
+	LND_BOUND_DEFAULT = 1,
+	/** @LND_BOUND_GIVEN: The configuration has another value. */
+	LND_BOUND_GIVEN = 2,
+	/** @LND_BOUND_DERIVED: It follows from other values. */
+	LND_BOUND_DERIVED = 3,
+};
+
+/**
  * struct lnd_health - The health of a node. Opaque.
  */
 struct lnd_health;
@@ -1588,6 +1600,22 @@ struct lnd_decision {
 	uint32_t reserved;
 	uint64_t deadline;
 	uint64_t user;
+};
+
+/**
+ * struct lnd_bound - A bound in effect.
+ * @size: sizeof(struct lnd_bound).
+ * @origin: enum lnd_bound_origin: where it comes from.
+ * @ns: its length in nanoseconds.
+ * @name: lower case, underscores. Names do not change between versions; numbers may.
+ * @help: what it bounds; of a derived one, also from what it follows.
+ */
+struct lnd_bound {
+	uint32_t size;
+	uint32_t origin;
+	uint64_t ns;
+	uint8_t name[LND_METRIC_NAME];
+	uint8_t help[LND_METRIC_HELP];
 };
 
 /**
@@ -2487,6 +2515,28 @@ enum lnd_error lnd_dump(const struct lnd_ni *ni,
 			char *buf,
 			size_t len,
 			size_t *written);
+
+/**
+ * lnd_bound_count() - Number of bounds that an NI has.
+ *
+ * Context: any.
+ * Return: the number.
+ */
+uint32_t lnd_bound_count(void);
+
+/**
+ * lnd_bound_get() - A bound in effect, and where it comes from.
+ * @ni: the NI.
+ * @bound: its number, from 0.
+ * @info: filled in; the caller sets its size.
+ *
+ * The deadline of a message is none of them: it comes with the message.
+ *
+ * Context: thread. Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+ * LND_E_BUSY, LND_E_ARGUMENT (no such bound).
+ */
+enum lnd_error lnd_bound_get(const struct lnd_ni *ni, uint32_t bound, struct lnd_bound *info);
 
 /**
  * lnd_error_errno() - The errno that is nearest to an error.
@@ -3842,6 +3892,15 @@ const char *lnd_metric_kind_name(uint32_t value);
 const char *lnd_metric_format_name(uint32_t value);
 
 /**
+ * lnd_bound_origin_name() - The name of a constant of enum lnd_bound_origin.
+ * @value: enum lnd_bound_origin, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_BOUND_GIVEN", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_bound_origin_name(uint32_t value);
+
+/**
  * lnd_point_name() - The name of a constant of enum lnd_point.
  * @value: enum lnd_point, or any number.
  *
@@ -3966,6 +4025,30 @@ const char *lnd_sent_how_name(uint32_t value);
  * Return: text such as "LND_POLICY_SEED", "LND_?" for a number that has no name; never NULL.
  */
 const char *lnd_policy_name(uint32_t value);
+
+/**
+ * lnd_observer_write() - Writes all that an observer has measured, for people or for programs.
+ * @observer: the object.
+ * @format: LND_METRIC_TEXT or LND_METRIC_JSON.
+ * @cursor: 0 at first, then unchanged from the call before: where to continue.
+ * @buf: where to write; no zero is appended.
+ * @len: its bytes; 512 are enough for every line.
+ * @written: where the number of bytes written is stored: whole lines only.
+ *
+ * A line for each combination of labels. Times are in ns: how many, their sum, the least, the
+ * most, and bounds that 50 % (half) and 99 % (most) do not exceed. Call it until it returns
+ * LND_E_END. The last lines come with that call: use @written then, too.
+ *
+ * Context: one at a time.
+ * Return: LND_OK, LND_E_END (all has been written), LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY,
+ * LND_E_ARGUMENT, LND_E_ROOM (no line fits).
+ */
+enum lnd_error lnd_observer_write(struct lnd_observer *observer,
+				  uint32_t format,
+				  uint32_t *cursor,
+				  char *buf,
+				  size_t len,
+				  size_t *written);
 
 /**
  * lnd_observer_size() - Bytes of memory for an observer.
@@ -4543,6 +4626,12 @@ LND_ASSERT_FIELD(lnd_decision, len, 16);
 LND_ASSERT_FIELD(lnd_decision, reserved, 20);
 LND_ASSERT_FIELD(lnd_decision, deadline, 24);
 LND_ASSERT_FIELD(lnd_decision, user, 32);
+LND_ASSERT_SIZE(lnd_bound, 248);
+LND_ASSERT_FIELD(lnd_bound, size, 0);
+LND_ASSERT_FIELD(lnd_bound, origin, 4);
+LND_ASSERT_FIELD(lnd_bound, ns, 8);
+LND_ASSERT_FIELD(lnd_bound, name, 16);
+LND_ASSERT_FIELD(lnd_bound, help, 48);
 LND_ASSERT_SIZE(lnd_health_ni, 16);
 LND_ASSERT_FIELD(lnd_health_ni, index, 0);
 LND_ASSERT_FIELD(lnd_health_ni, generation, 4);

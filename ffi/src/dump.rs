@@ -13,8 +13,9 @@ use lnd_core::transfer::{Cause, Debts, Phase, Place, Word};
 
 use crate::abi::{lnd_dump_what, lnd_error};
 use crate::errors::outcome;
-use crate::input::{given, place, put};
+use crate::input::given;
 use crate::ni::{lnd_ni, Thread};
+use crate::pieces::{fill, Piece};
 use crate::text::Text;
 
 /// lnd_dump() - Writes a part of the state as text.
@@ -42,30 +43,12 @@ pub unsafe extern "C" fn lnd_dump(
     written: *mut usize,
 ) -> lnd_error {
     outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
-        place(cursor)?;
-        place(written)?;
-        place(buf)?;
-        if len > isize::MAX as usize {
-            return Err(lnd_error::LND_E_ARGUMENT);
-        }
-        // SAFETY: checked above; readable by the contract of the ABI.
-        let from = unsafe { cursor.read() };
-        // SAFETY: `len` bytes can be written and nothing else uses them, by the contract of the
-        // ABI.
-        let buffer = unsafe { core::slice::from_raw_parts_mut(buf.cast(), len) };
-        let mut text = Text::new(buffer);
-        let section = Section::of(what)?;
-        let mut entered = ni.enter()?;
-        let next = entered.thread().dump(ni, section, from, &mut text);
-        drop(entered);
-        let (at, end) = next?;
-        given!(put(cursor, at))?;
-        given!(put(written, text.len()))?;
-        if end {
-            Err(lnd_error::LND_E_END)
-        } else {
-            Ok(())
-        }
+        let piece = Piece { cursor, buf, len, written };
+        let write = |from, text: &mut Text<'_>| {
+            let section = Section::of(what)?;
+            ni.enter()?.thread().dump(ni, section, from, text)
+        };
+        given!(fill(piece, write))
     }))
 }
 
@@ -259,7 +242,7 @@ fn word(text: &mut Text<'_>, word: Word) {
     }
 }
 
-const fn cause_name(cause: Cause) -> &'static str {
+pub(crate) const fn cause_name(cause: Cause) -> &'static str {
     match cause {
         Cause::PeerDown => "peer_down",
         Cause::PeerRestarted => "peer_restarted",
@@ -276,7 +259,7 @@ const fn cause_name(cause: Cause) -> &'static str {
     }
 }
 
-const fn place_name(place: Place) -> &'static str {
+pub(crate) const fn place_name(place: Place) -> &'static str {
     match place {
         Place::Queue => "queue",
         Place::Message => "message",

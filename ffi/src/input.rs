@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Checks callers' pointers before reading or writing through them.
 
-use core::mem::{align_of, offset_of, size_of};
+use core::ffi::c_char;
+use core::mem::{align_of, offset_of, size_of, MaybeUninit};
 
 use lnd_core::fragment::Fragment;
 use lnd_core::message::MAX_HEADER;
 use static_assertions::{const_assert, const_assert_eq};
 
 use crate::abi::{
-    lnd_account, lnd_action, lnd_arrival, lnd_blocker, lnd_config, lnd_decision, lnd_error,
-    lnd_frag, lnd_health_change, lnd_health_config, lnd_health_info, lnd_histogram,
+    lnd_account, lnd_action, lnd_arrival, lnd_blocker, lnd_bound, lnd_config, lnd_decision,
+    lnd_error, lnd_frag, lnd_health_change, lnd_health_config, lnd_health_info, lnd_histogram,
     lnd_metric_info, lnd_ops, lnd_outcome, lnd_path, lnd_peer_info, lnd_report, lnd_rule,
     lnd_send_request, lnd_stats, lnd_trace, lnd_tracker, LND_MAX_FRAGMENTS,
 };
@@ -59,7 +60,7 @@ sized!(lnd_config, lnd_ops, lnd_send_request, lnd_decision, lnd_arrival);
 sized!(lnd_blocker, lnd_peer_info, lnd_stats, lnd_report);
 sized!(lnd_health_config, lnd_health_info, lnd_path, lnd_action, lnd_outcome);
 sized!(lnd_health_change, lnd_rule, lnd_tracker, lnd_metric_info);
-sized!(lnd_account, lnd_histogram, lnd_trace);
+sized!(lnd_account, lnd_histogram, lnd_trace, lnd_bound);
 
 fn check<T>(pointer: *const T) -> Result<(), lnd_error> {
     if pointer.is_null() {
@@ -204,6 +205,23 @@ pub(crate) unsafe fn bytes<'a>(pointer: *const u8, len: usize) -> Result<&'a [u8
     }
     // SAFETY: by the caller's promise.
     Ok(unsafe { core::slice::from_raw_parts(pointer, len) })
+}
+
+/// Memory that the caller lends for text.
+///
+/// # Safety
+/// `len` bytes at the pointer can be written during `'a`, and nothing else uses them, unless it is
+/// null.
+pub(crate) unsafe fn room<'a>(
+    pointer: *mut c_char,
+    len: usize,
+) -> Result<&'a mut [MaybeUninit<u8>], lnd_error> {
+    place(pointer)?;
+    if len > isize::MAX as usize {
+        return Err(lnd_error::LND_E_ARGUMENT);
+    }
+    // SAFETY: by the caller's promise; bytes need not have a value.
+    Ok(unsafe { core::slice::from_raw_parts_mut(pointer.cast(), len) })
 }
 
 /// An upper-layer header.

@@ -15,6 +15,7 @@ use crate::abi::{
 use crate::errors::outcome;
 use crate::input::{given, output, place, put};
 use crate::ni::{lnd_ni, Thread};
+use crate::pieces::{fill, Piece};
 use crate::text::Text;
 
 macro_rules! outside {
@@ -103,6 +104,31 @@ impl Thread {
     }
 }
 
+impl Thread {
+    /// Writes metrics from number `from` on. Returns the number to continue at, and whether it is
+    /// the end.
+    fn write_metrics(
+        &mut self,
+        ni: &lnd_ni,
+        format: Format,
+        from: u32,
+        text: &mut Text<'_>,
+    ) -> Result<(u32, bool), lnd_error> {
+        self.follow(ni);
+        let gauges = GaugeValues::read(self.driver);
+        let mut at = from as usize;
+        while let Some(metric) = Shown::of(at) {
+            format.write(text, at, &metric.info(), self.metric(metric, &gauges));
+            if !text.end_line() {
+                let none = text.len() == 0;
+                return if none { Err(lnd_error::LND_E_ROOM) } else { Ok((at as u32, false)) };
+            }
+            at += 1;
+        }
+        Ok((at as u32, true))
+    }
+}
+
 /// lnd_metric_count() - Number of metrics of an NI: its counters and gauges.
 ///
 /// Context: any.
@@ -113,7 +139,7 @@ pub extern "C" fn lnd_metric_count() -> u32 {
 }
 
 /// Text as bytes with a zero behind it. What does not fit is left out.
-fn field<const N: usize>(text: &str) -> [u8; N] {
+pub(crate) fn field<const N: usize>(text: &str) -> [u8; N] {
     let mut bytes = [0; N];
     // The last place stays zero.
     let places = bytes.iter_mut().take(N.saturating_sub(1));
@@ -244,41 +270,12 @@ pub unsafe extern "C" fn lnd_metrics_write(
     written: *mut usize,
 ) -> lnd_error {
     outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
-        place(cursor)?;
-        place(written)?;
-        place(buf)?;
-        if len > isize::MAX as usize {
-            return Err(lnd_error::LND_E_ARGUMENT);
-        }
-        let format = Format::of(format)?;
-        // SAFETY: checked above; readable by the contract of the ABI.
-        let from = unsafe { cursor.read() };
-        // SAFETY: `len` bytes can be written and nothing else uses them, by the contract of the
-        // ABI.
-        let buffer = unsafe { core::slice::from_raw_parts_mut(buf.cast(), len) };
-        let mut text = Text::new(buffer);
-        let mut entered = ni.enter()?;
-        let thread = entered.thread();
-        thread.follow(ni);
-        let gauges = GaugeValues::read(thread.driver);
-        let mut at = from as usize;
-        let mut full = false;
-        while let Some(metric) = Shown::of(at).filter(|_| !full) {
-            format.write(&mut text, at, &metric.info(), thread.metric(metric, &gauges));
-            full = !text.end_line();
-            at += usize::from(!full);
-        }
-        drop(entered);
-        if full && text.len() == 0 {
-            return Err(lnd_error::LND_E_ROOM);
-        }
-        given!(put(cursor, at as u32))?;
-        given!(put(written, text.len()))?;
-        if full {
-            Ok(())
-        } else {
-            Err(lnd_error::LND_E_END)
-        }
+        let piece = Piece { cursor, buf, len, written };
+        let write = |from: u32, text: &mut Text<'_>| {
+            let format = Format::of(format)?;
+            ni.enter()?.thread().write_metrics(ni, format, from, text)
+        };
+        given!(fill(piece, write))
     }))
 }
 

@@ -47,7 +47,7 @@ impl lnd_observer {
     ///
     /// # Safety
     /// The pointer is null, or to memory that can be read as an observer.
-    unsafe fn with<R>(
+    pub(crate) unsafe fn with<R>(
         it: *const Self,
         act: impl FnOnce(&mut Observer<'static>) -> Result<R, lnd_error>,
     ) -> Result<R, lnd_error> {

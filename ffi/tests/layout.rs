@@ -125,6 +125,7 @@ fn structs_lie_as_a_c_compiler_lays_them() {
         };
         lnd_histogram { size, reserved, count, sum, min, max, buckets };
         lnd_metric_info { size, kind, name, unit, help };
+        lnd_bound { size, origin, ns, name, help };
         lnd_frag { addr, len, reserved };
         lnd_send_request {
             size, kind, nid, link, routed, header, frags, header_len, nfrags, deadline, user, peer

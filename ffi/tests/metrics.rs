@@ -6,7 +6,7 @@
 //! and stays.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,8 @@ use lnd_core::counters::Counter;
 use lnd_core::observe::{Family, Metric, Unit};
 use lnd_ffi::abi::*;
 use lnd_ffi::metrics::{lnd_metric_count, lnd_metric_info_get};
+use lnd_ffi::observed::lnd_observer_write;
+use lnd_ffi::observer::{lnd_observer_create, lnd_observer_size};
 use lnd_health::node::HealthCounter;
 
 fn root() -> PathBuf {
@@ -165,4 +167,55 @@ fn the_page_has_every_metric_and_what_it_calls_for() {
         let empty: Vec<_> = advice.iter().filter(|(_, told)| told.is_empty()).collect();
         assert!(empty.is_empty(), "what do these call for? {empty:?}");
     }
+}
+
+/// The words in `text` that follow `before`, up to the next quotation mark.
+fn quoted<'t>(text: &'t str, before: &str) -> BTreeSet<&'t str> {
+    text.split(before).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+/// `PeerDown`: `peer_down`.
+fn snake(name: impl std::fmt::Debug) -> String {
+    let mut text = String::new();
+    for char in format!("{name:?}").chars() {
+        if char.is_ascii_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.push(char.to_ascii_lowercase());
+    }
+    text
+}
+
+#[test]
+fn what_an_observer_has_measured_is_written_with_the_names_of_the_table() {
+    use lnd_core::transfer::{Cause, HealthClass, Place};
+    let mut memory = vec![0u64; lnd_observer_size(8, 1, 1) / 8 + 16];
+    let bytes = memory.len() * 8;
+    let start = memory.as_mut_ptr();
+    let at = start.wrapping_byte_add(start.align_offset(64) * 8);
+    let mut observer = std::ptr::null_mut();
+    // SAFETY: the memory is of this size less the alignment, and stays to the end.
+    let made = unsafe { lnd_observer_create(at.cast(), bytes - 64, 8, 1, 1, &raw mut observer) };
+    assert_eq!(made, lnd_error::LND_OK);
+    let (mut text, mut cursor, mut written) = (vec![0u8; 1 << 17], 0, 0);
+    let json = lnd_metric_format::LND_METRIC_JSON as u32;
+    // SAFETY: each pointer is to what it is for.
+    let error = unsafe {
+        let into = text.as_mut_ptr().cast();
+        lnd_observer_write(observer, json, &raw mut cursor, into, text.len(), &raw mut written)
+    };
+    assert_eq!(error, lnd_error::LND_E_END);
+    let text = std::str::from_utf8(&text[..written]).unwrap();
+    let names = Family::ALL.map(|it| it.name());
+    assert_eq!(quoted(text, "\"name\": \""), names.into_iter().collect());
+    let of = |label: &str| -> BTreeSet<String> {
+        quoted(text, &format!("\"{label}\": \"")).into_iter().map(str::to_owned).collect()
+    };
+    assert_eq!(of("class"), HealthClass::ALL.into_iter().map(snake).collect());
+    assert_eq!(of("cause"), Cause::ALL.into_iter().map(snake).collect());
+    assert_eq!(of("place"), Place::ALL.into_iter().map(snake).collect());
+    assert_eq!((of("wait").len(), of("size").len()), (7, 8));
+    // Every combination of labels has a line of its own.
+    let lines = 7 * 8 + 8 + 1 + 1 + 11 * 7 + 12 * 5 + 8 + 1 + 1;
+    assert_eq!(text.lines().collect::<BTreeSet<_>>().len(), lines);
 }

@@ -76,6 +76,57 @@ static void a_put_is_accounted_for(void)
 	CHECK(histogram_of(LND_WAIT_LATE, LND_ANY_SIZE).count == 0);
 }
 
+/* All of a format, by pieces of at most @piece bytes. */
+static void all_of(uint32_t format, size_t piece, char *into, size_t room)
+{
+	size_t all = 0, written = 0;
+	enum lnd_error error;
+	uint32_t cursor = 0;
+
+	do {
+		CHECK(all + piece < room);
+		error = lnd_observer_write(observer, format, &cursor, into + all, piece, &written);
+		CHECK(error == LND_E_END || (error == LND_OK && written));
+		all += written;
+	} while (error == LND_OK);
+	into[all] = 0;
+}
+
+/* After one PUT of 5,000 bytes, which has ended well. */
+static void all_is_written_in_pieces(void)
+{
+	static char whole_text[1 << 17], pieces[1 << 17];
+	struct lnd_histogram times = histogram_of(LND_WAIT_WHOLE, 5000);
+	uint32_t cursor = 0, format;
+	size_t written;
+	char line[160];
+
+	for (format = LND_METRIC_TEXT; format <= LND_METRIC_JSON; format++) {
+		all_of(format, sizeof(whole_text) - 1, whole_text, sizeof(whole_text));
+		all_of(format, 512, pieces, sizeof(pieces));
+		CHECK(!strcmp(whole_text, pieces));
+		FAILS(LND_E_ROOM, lnd_observer_write(observer, format, &cursor, line, 4, &written));
+	}
+	CHECK(whole_text[0] == '[' && !strcmp(whole_text + strlen(whole_text) - 3, "}]\n"));
+	sprintf(line, "\"labels\": {\"size\": \"32768\"}, \"count\": 1, \"sum\": %llu,",
+		(unsigned long long)times.sum);
+	CHECK(strstr(whole_text, line));
+	all_of(LND_METRIC_TEXT, 512, pieces, sizeof(pieces));
+	sprintf(line, "\ntransfer{size=\"32768\"} count 1 sum %llu min %llu max %llu half %llu ",
+		(unsigned long long)times.sum, (unsigned long long)times.min,
+		(unsigned long long)times.max, (unsigned long long)times.max);
+	CHECK(strstr(pieces, line));
+	CHECK(strstr(pieces, "\nended{class=\"ok\",wait=\"report\"} 1\n"));
+	CHECK(strstr(pieces, "\nlost{cause=\"deadline\",place=\"answer\"} 0\n"));
+	CHECK(strstr(pieces, "\nlate count 0 ") && strstr(pieces, "\npayload 5000\n"));
+	FAILS(LND_E_ARGUMENT, lnd_observer_write(observer, LND_METRIC_PROMETHEUS, &cursor, line,
+						 sizeof(line), &written));
+	FAILS(LND_E_NULL, lnd_observer_write(NULL, LND_METRIC_TEXT, &cursor, line, sizeof(line),
+					     &written));
+	FAILS(LND_E_NULL, lnd_observer_write(observer, LND_METRIC_TEXT, NULL, line, sizeof(line),
+					     &written));
+}
+
 static void a_loss_names_its_cause(void)
 {
 	struct lnd_transfer transfer;
@@ -152,6 +203,7 @@ int main(void)
 	world.patience = 1000 * MS;
 	world_open(&world, &ops);
 	a_put_is_accounted_for();
+	all_is_written_in_pieces();
 	a_loss_names_its_cause();
 	world_close(&world);
 	mistakes_are_errors();

@@ -5,7 +5,9 @@
     tests/parts/instructions.py INSTRUCTIONS PEERDOWN OBSERVED    the three programs
     tests/parts/instructions.py --record INSTRUCTIONS PEERDOWN OBSERVED
 
-OBSERVED is INSTRUCTIONS with an observer; a short message may take 5 % more with it. A phase that takes more than 3 % above its record fails, and the function whose inclusive count grew
+OBSERVED is INSTRUCTIONS with an observer; a short message may take 5 % more with it.
+
+A phase that takes more than 3 % above its record fails, and the function whose inclusive count grew
 most is named. One that takes as much less is told: the record is out of date.
 """
 

@@ -6,6 +6,7 @@
 //! passes as a number is a `u32` here with an `enum` beside it, because a C caller may pass any
 //! number.
 
+mod bound;
 mod config;
 mod copies;
 mod engine;
@@ -22,6 +23,7 @@ mod request;
 mod state;
 mod tracker;
 
+pub use bound::{lnd_bound, lnd_bound_origin};
 pub use config::{
     lnd_config, lnd_policy, lnd_ring, LND_CANCEL_FIRST, LND_CHECKSUM, LND_ENDS_AT_ONCE, LND_FLAGS,
     LND_MAX_LINKS, LND_RELIABLE,

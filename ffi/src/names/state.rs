@@ -5,9 +5,9 @@ use core::ffi::c_char;
 
 use super::name_of;
 use crate::abi::{
-    lnd_blocker_kind, lnd_context, lnd_dump_what, lnd_event_kind, lnd_lane, lnd_link_state,
-    lnd_metric_format, lnd_metric_kind, lnd_peer_state, lnd_point, lnd_run_state, lnd_trace_kind,
-    lnd_wait,
+    lnd_blocker_kind, lnd_bound_origin, lnd_context, lnd_dump_what, lnd_event_kind, lnd_lane,
+    lnd_link_state, lnd_metric_format, lnd_metric_kind, lnd_peer_state, lnd_point, lnd_run_state,
+    lnd_trace_kind, lnd_wait,
 };
 
 /// lnd_peer_state_name() - The name of a constant of enum lnd_peer_state.
@@ -107,6 +107,16 @@ pub extern "C" fn lnd_metric_kind_name(value: u32) -> *const c_char {
 #[no_mangle]
 pub extern "C" fn lnd_metric_format_name(value: u32) -> *const c_char {
     name_of!(value, lnd_metric_format: LND_METRIC_TEXT LND_METRIC_JSON LND_METRIC_PROMETHEUS)
+}
+
+/// lnd_bound_origin_name() - The name of a constant of enum lnd_bound_origin.
+/// @value: enum lnd_bound_origin, or any number.
+///
+/// Context: any.
+/// Return: text such as "LND_BOUND_GIVEN", "LND_?" for a number that has no name; never NULL.
+#[no_mangle]
+pub extern "C" fn lnd_bound_origin_name(value: u32) -> *const c_char {
+    name_of!(value, lnd_bound_origin: LND_BOUND_DEFAULT LND_BOUND_GIVEN LND_BOUND_DERIVED)
 }
 
 /// lnd_point_name() - The name of a constant of enum lnd_point.
