@@ -243,6 +243,13 @@ static const struct {
 	{ "health", 0400, lnd_host_health },
 	{ "blocker", 0400, lnd_host_blockers },
 	{ "control", 0200, NULL, lnd_host_control },
+#ifdef LND_HOST_OBSERVE
+	{ "metrics", 0400, lnd_host_metrics },
+	{ "metrics.json", 0400, lnd_host_metrics_json },
+	{ "waits", 0400, lnd_host_waits },
+	{ "waits.json", 0400, lnd_host_waits_json },
+	{ "blockers", 0400, lnd_host_blocked },
+#endif
 };
 
 static void lnd_host_debugfs_add_node(struct lnd_host_node *node)

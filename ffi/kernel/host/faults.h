@@ -20,7 +20,14 @@
 #include <linux/gfp.h>
 #include <linux/types.h>
 
+#ifdef LND_HOST_OBSERVE
+#define LND_HOST_OBSERVED(P) P(OBSERVER, "observer", "load")
+#else
+#define LND_HOST_OBSERVED(P)
+#endif
+
 #define LND_HOST_POINTS(P) \
+	LND_HOST_OBSERVED(P) \
 	P(ABI,			"abi",			"load") \
 	P(LOOP_FABRIC,		"loop_fabric",		"loop") \
 	P(LOOP_SHAPE,		"loop_shape",		"loop") \

@@ -77,6 +77,9 @@ static int lnd_host_create(struct lnd_host_node *node)
 	node->ni_memory = lnd_host_alloc(node->ni_bytes, LND_HOST_MAY_WAIT, LND_HOST_AT_NI_MEMORY);
 	if (!node->ni_memory)
 		return -ENOMEM;
+	rc = lnd_host_observe_start(node);
+	if (rc)
+		return rc;
 	error = lnd_host_fault(LND_HOST_AT_NI) ? LND_E_MEMORY :
 		lnd_ni_create(node->ni_memory, node->ni_bytes, &config, &lnd_host_ops, node,
 			      &node->ni);
@@ -152,6 +155,7 @@ static void lnd_host_clear(struct lnd_host_node *node)
 	if (!lnd_host_loses("free"))
 		lnd_host_free(node->frame, node->frame_bytes);
 	lnd_host_free(node->ni_memory, node->ni_bytes);
+	lnd_host_observe_stop(node);
 	lnd_host_free(node->soft_node_memory, node->soft_node_bytes);
 	node->frame = NULL;
 	node->ni_memory = NULL;

@@ -19,6 +19,7 @@
  *   fabric.c     a region with its nodes
  *   wake.c       wakes engines and nodes
  *   window.c     pages of bio vectors, mapped into the payload window
+ *   observe.c    where messages spend their time, if the module is built so
  *   memory.c     memory and threads, and the accounting for them
  *   params.c     parameters of all transports
  *   faults.h     every exit path, in one list
@@ -165,7 +166,11 @@ struct lnd_host_view {
 	int (*control)(struct lnd_host_node *node, char *line);
 };
 
-#define LND_HOST_VIEWS	6	/* files of a node */
+#ifdef LND_HOST_OBSERVE
+#define LND_HOST_VIEWS	11	/* files of a node */
+#else
+#define LND_HOST_VIEWS	6
+#endif
 
 /* A node of this host. */
 struct lnd_host_node {
@@ -196,12 +201,43 @@ struct lnd_host_node {
 	atomic_t health[16];	/* ends by health class */
 	atomic_t bugs;
 	struct lnd_host_view view[LND_HOST_VIEWS];
+#ifdef LND_HOST_OBSERVE
+	spinlock_t observing;	/* the observer's; interrupts stay out */
+	struct lnd_observer *observer;
+	void *observer_memory;
+	size_t observer_bytes;
+#endif
 };
 
 /* Bits of flags. */
 #define LND_HOST_WORK	0	/* there is work */
 #define LND_HOST_RUNG	1	/* a link: the node's thread is to look whether there is */
 #define LND_HOST_STEPS	2	/* a link: a thread steps its engine */
+
+/* observe.c */
+#ifdef LND_HOST_OBSERVE
+int lnd_host_observe_start(struct lnd_host_node *node);
+void lnd_host_observe_stop(struct lnd_host_node *node);
+void lnd_host_observe(struct lnd_host_node *node, const struct lnd_trace *record);
+void lnd_host_metrics(struct seq_file *file, struct lnd_host_node *node);
+void lnd_host_metrics_json(struct seq_file *file, struct lnd_host_node *node);
+void lnd_host_waits(struct seq_file *file, struct lnd_host_node *node);
+void lnd_host_waits_json(struct seq_file *file, struct lnd_host_node *node);
+void lnd_host_blocked(struct seq_file *file, struct lnd_host_node *node);
+#else
+static inline int lnd_host_observe_start(struct lnd_host_node *node)
+{
+	return 0;
+}
+
+static inline void lnd_host_observe_stop(struct lnd_host_node *node)
+{
+}
+
+static inline void lnd_host_observe(struct lnd_host_node *node, const struct lnd_trace *record)
+{
+}
+#endif
 
 /* node.c */
 struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 number);

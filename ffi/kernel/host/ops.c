@@ -150,9 +150,10 @@ static void lnd_host_wake(void *ctx)
 
 static void lnd_host_trace(void *ctx, const struct lnd_trace *record)
 {
-	const struct lnd_host_node *node = ctx;
+	struct lnd_host_node *node = ctx;
 
 	trace_lnd_soft(node->number, record);
+	lnd_host_observe(node, record);
 }
 
 static void lnd_host_bug(void *ctx, const char *what)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# Loop, with the module that has an observer: what it has measured agrees with what the client has
+# done and with the counters; what blocks a node is named. The files go to the console, where the
+# host reads the JSON.
+# shellcheck shell=sh
+. ./lib.sh
+
+load nodes=3 deadline_ms=$((1500 * patience))
+[ -z "$(cat "$fabric/node0/blockers")" ] || die "an idle node is blocked"
+# The tracepoint, counted by the kernel: docs/operations.md has this example.
+event=/sys/kernel/debug/tracing/events/lnd_soft/lnd_soft
+echo 'hist:keys=kind' >$event/trigger || die "no tracepoint"
+job 20 put get count=40 workers=2 flight=8 min=65536 max=262144
+clean 40
+
+# transfers NODE: how many have ended, by the histograms of all sizes.
+transfers() {
+    awk '/^transfer\{/ { for (i = 2; i < NF; i++) if ($i == "count") n += $(i + 1) }
+        END { print n + 0 }' "$fabric/node$1/waits"
+}
+
+all=0
+for node in 0 1 2; do
+    # A report is counted by both, and nothing is under way.
+    ended=$(($(value "$fabric/node$node/metrics" finalized_ok) +
+        $(value "$fabric/node$node/metrics" finalized_error)))
+    short=$(awk '/^short\{/ { n += $2 } /^short_failed / { n += $2 } END { print n }' \
+        "$fabric/node$node/waits")
+    [ "$(($(transfers $node) + short))" = "$ended" ] ||
+        die "node $node: $(transfers $node) transfers and $short short ones, $ended ends"
+    all=$((all + ended))
+    [ "$(transfers $node)" -ge 20 ] || die "node $node has measured only $(transfers $node)"
+    for name in accepted requests posted; do
+        [ "$(value "$fabric/node$node/metrics" $name)" = \
+            "$(value "$fabric/node$node/stats" $name)" ] || die "node $node: two values of $name"
+    done
+done
+
+# hits KIND: records of a kind, by enum lnd_trace_kind.
+hits() {
+    awk -v kind="$1" '/^\{ kind:/ && $3 == kind { n = $NF } END { print n + 0 }' $event/hist
+}
+# Each end has one record: that of a transfer (11), or of a message without a slot (12).
+[ "$(($(hits 11) + $(hits 12)))" = "$all" ] || die "$all ends: $(cat $event/hist)"
+[ "$(hits 2)" -ge 60 ] || die "only $(hits 2) steps: $(cat $event/hist)"
+steps=$(hits 2)
+echo '!hist:keys=kind' >$event/trigger || die "the trigger stays"
+say "tracepoint: $steps steps, $all ends"
+
+# Frames to a node whose cables are pulled wait: they are named, with what they wait for.
+blocked() { grep -q "^transfer .* LND_WAIT_" "$fabric/node0/blockers"; }
+control 1 link 0 down
+control 1 link 1 down
+client start put count=8 workers=1 min=65536 max=65536 to=1
+until_so 10 blocked || die "nothing is named: $(cat "$fabric/node0/blockers")"
+say "blocked: $(head -n 1 "$fabric/node0/blockers")"
+control 1 link 0 up
+control 1 link 1 up
+client stop
+until_so 20 idle || die "not all ended"
+for file in metrics waits; do
+    sed "s/^/JSON $file /" "$fabric/node0/$file.json"
+done
+unload
