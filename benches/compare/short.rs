@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use crossbeam_queue::ArrayQueue;
 use crossbeam_utils::CachePadded;
+use lnd_bench::least::Least;
 use lnd_bench::pair::{fragments, mailbox, pair, Node, HEADER};
 use lnd_bench::probe::{Patience, Probe, LINE, QUIT};
 use lnd_bench::shared::{beside, Arena, Between, PAIR};
@@ -45,6 +46,9 @@ const TAKE: u32 = 52;
 const TAKE_BOTH: u32 = 53;
 const QUEUE: u32 = 54;
 const QUEUE_BOTH: u32 = 55;
+const TAKE_FRAMES: u32 = 56;
+/// The least program of a whole message. Adds the place of its length.
+const LEAST: u32 = 64;
 
 type Item = [u64; 7];
 type Ends = (Producer<'static>, Consumer<'static>);
@@ -88,6 +92,16 @@ struct Side {
     boxes: Vec<Ends>,
     node: Node,
     payloads: Vec<Vec<Fragment>>,
+    least: Least,
+    memory: Memory,
+}
+
+/// The memory of the least program: a frame that goes, one that comes, a payload and its sink.
+struct Memory {
+    out: [u8; 4224],
+    back: [u8; 4224],
+    payload: [u8; 4096],
+    sink: [u8; 4096],
 }
 
 /// The far ends of the streams, and a stream of the partner's own.
@@ -120,7 +134,10 @@ fn sides(arena: &mut Arena) -> [Side; 2] {
         let payloads = PAYLOADS.iter().map(|&length| next(length)).collect();
         node.set_sinks(vec![next(4096)]);
         me += 1;
-        Side { me: me - 1, probe, words, boxes, node, payloads }
+        let memory =
+            Memory { out: [0; 4224], back: [0; 4224], payload: [0x5a; 4096], sink: [0; 4096] };
+        let least = Least::default();
+        Side { me: me - 1, probe, words, boxes, node, payloads, least, memory }
     })
 }
 
@@ -154,6 +171,41 @@ impl Side {
                 }
             }
         }) / 2.0
+    }
+
+    /// Sends a message of the least program.
+    fn send_least(&mut self, at: usize) {
+        let Memory { out, payload, .. } = &mut self.memory;
+        let frame = &mut out[..LENGTHS[FRAMES + at]];
+        let name = self.least.begin(frame, &HEADER, &payload[..PAYLOADS[at]]);
+        self.boxes[FRAMES + at].0.send(frame).unwrap();
+        self.least.end(name);
+    }
+
+    /// Receives one. Returns whether there was one.
+    fn receive_least(&mut self, at: usize) -> bool {
+        let Memory { back, sink, .. } = &mut self.memory;
+        let message = self.boxes[FRAMES + at].1.recv(back).unwrap();
+        if let Some(message) = &message {
+            self.least.receive(message, HEADER.len(), sink);
+        }
+        message.is_some()
+    }
+
+    /// Nanoseconds one way of a message of the least program.
+    fn least(&mut self, at: usize, trips: u32) -> f64 {
+        // The partner has left the echo, which takes from the same mailbox.
+        self.probe.one_way(1);
+        self.probe.set_mode(LEAST + at as u32);
+        let each = timed(trips, |_| {
+            self.send_least(at);
+            let mut patience = Patience::default();
+            while !self.receive_least(at) {
+                patience.look();
+            }
+        }) / 2.0;
+        assert_eq!(self.least.open().0, 0, "everything has ended");
+        each
     }
 
     /// Nanoseconds one way of a whole message.
@@ -338,7 +390,7 @@ impl Side {
 
     fn partner(&mut self, streams: &mut Streams) {
         let item = [0x5a5a_u64; 7];
-        let mut frame = [0; 64];
+        let mut frame = [0; LENGTHS[FRAMES]];
         let mut patience = Patience::default();
         loop {
             match self.probe.mode() {
@@ -388,6 +440,17 @@ impl Side {
                         u32::from(queue.pop().is_some_and(|got| got[0] != 0))
                     });
                 }
+                TAKE_FRAMES => self
+                    .stream_taken(TAKE_FRAMES, |side| take(&mut side.boxes[FRAMES].1, &mut frame)),
+                mode if mode >= LEAST => {
+                    let at = (mode - LEAST) as usize;
+                    while self.probe.mode() == mode {
+                        patience.look();
+                        if self.receive_least(at) {
+                            self.send_least(at);
+                        }
+                    }
+                }
                 mode if mode >= WHOLE => self.answer((mode - WHOLE) as usize, mode),
                 mode => {
                     while self.probe.mode() == mode {
@@ -408,7 +471,7 @@ fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-fn take(from: &mut Consumer<'static>, frame: &mut [u8; 64]) -> u32 {
+fn take(from: &mut Consumer<'static>, frame: &mut [u8]) -> u32 {
     u32::from(from.recv(frame).unwrap().is_some_and(|message| message[0] != 0))
 }
 
@@ -482,6 +545,7 @@ fn measure(
         let row = if *payload == 4096 { "put-inline".into() } else { "put-lat".to_owned() };
         let row = format!("{row}-{payload}");
         said.push((row.clone(), "floor", side.bare(FRAMES + at, trips)));
+        said.push((row.clone(), "least", side.least(at, trips)));
         said.push((row, "project", side.whole(at, trips)));
     }
     // The partner has left the stream before when it answers on the line.
@@ -513,6 +577,11 @@ fn measure(
         said.push(("channel-rate-2".into(), "ArrayQueue", both));
         side.probe.one_way(1);
     }
+    let bytes = [0x5a; LENGTHS[FRAMES]];
+    let frames =
+        side.stream(TAKE_FRAMES, many.stream, |side| side.boxes[FRAMES].0.send(&bytes).is_ok());
+    said.push(("put-rate-8".into(), "floor", frames));
+    side.probe.one_way(1);
     let rate = side.stream(RECEIVE, many.stream, |side| {
         side.node.poll_messages();
         let room = side.node.in_use().0 < OUTSTANDING;

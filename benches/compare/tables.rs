@@ -4,6 +4,7 @@
 
 use std::hint::black_box;
 
+use lnd_bench::bare::{Crowd, SortedList, Transfers};
 use lnd_bench::floor::Floor;
 use lnd_bench::mock::{Rig, LINK};
 use lnd_bench::{clock, place, Options};
@@ -45,6 +46,8 @@ pub struct Load {
     tags: Vec<Tag>,
     counters: Counters,
     begun: u32,
+    /// Where the next turn in order is.
+    cursor: usize,
     /// Each transfer returns its credit by itself: a peer may not be met again for long.
     alone: bool,
     random: Random,
@@ -63,6 +66,7 @@ impl Load {
             tags: Vec::with_capacity(outstanding),
             counters: Counters::new(),
             begun: 0,
+            cursor: 0,
             alone,
             random: Random(0x9e37_79b9_7f4a_7c15),
         };
@@ -120,9 +124,10 @@ impl Load {
     /// none. Returns the nanoseconds of one.
     pub fn run(&mut self, transfers: usize, in_order: bool) -> f64 {
         let begin = clock::spent();
-        for transfer in 0..transfers {
+        for _ in 0..transfers {
             let places = self.tags.len();
-            let at = if in_order { transfer % places } else { self.random.below(places) };
+            let at = if in_order { self.cursor } else { self.random.below(places) };
+            self.cursor = (self.cursor + 1) % places;
             let peer = match self.peers.len() {
                 1 => 0,
                 peers => self.random.below(peers),
@@ -218,47 +223,134 @@ fn measure_deadlines(out: &Out, name: &str, timers: usize, many: usize, in_order
         exact.arm(index, due(now));
         black_box(exact.next());
     });
+    let mut list = SortedList::new(timers, false);
+    (0..timers as u32).for_each(|n| list.arm(n, u64::from(n) + AWAY));
+    let least = deadlines(timers, many, in_order, |index, now| {
+        list.disarm(index);
+        list.arm(index, now + AWAY);
+        black_box(list.next());
+    });
     out.say(&row, "floor", "ns", floor);
+    out.say(&row, "least", "ns", least);
     out.say(&row, "project", "ns", ours);
+}
+
+/// The two orders in which transfers end: the name of the row, and whether it is the one in which
+/// they began. Each has tables of its own: at random, lists get an order of their own in memory,
+/// which would stay for what is measured in order behind it.
+const ORDERS: [(&str, bool); 2] = [("order", true), ("random", false)];
+
+/// Bytes that the driver's tables have of each peer.
+fn bytes_of_a_peer() -> usize {
+    let needed = |peers| Config::new(1024, peers, 1).bytes_needed();
+    let many = 1 << 20;
+    (needed(many) - needed(4)).div_ceil(many as usize - 4)
+}
+
+/// How many there are of what, by the name of the row.
+type Sizes = [(&'static str, usize); 3];
+
+/// What the memory alone costs: tables of transfers and of peers, in pages of both sizes.
+struct Bare {
+    who: &'static str,
+    transfers: Vec<(String, bool, Transfers)>,
+    crowds: Vec<(String, Crowd)>,
+    random: Random,
+    cursor: usize,
+}
+
+impl Bare {
+    fn new(who: &'static str, huge: bool, outstanding: Sizes, peers: Sizes) -> Self {
+        let of = |(order, in_order): (&str, bool)| {
+            outstanding.map(|(name, count)| {
+                (format!("outstanding-{order}-{name}"), in_order, Transfers::new(count, huge))
+            })
+        };
+        let crowd =
+            |(name, count)| (format!("peers-{name}"), Crowd::new(count, bytes_of_a_peer(), huge));
+        Self {
+            who,
+            transfers: ORDERS.into_iter().flat_map(of).collect(),
+            crowds: peers.map(crowd).into(),
+            random: Random(0x2545_f491_4f6c_dd1d),
+            cursor: 0,
+        }
+    }
+
+    /// Nanoseconds of each turn of all tables; `turns` of at most so many places.
+    fn run(&mut self, turns: usize, mut say: impl FnMut(&str, &str, f64)) {
+        let Self { who, random, cursor, .. } = self;
+        for (row, in_order, transfers) in &mut self.transfers {
+            let places = transfers.places();
+            let mut at = *cursor % places;
+            let each = timed(turns, || {
+                at = if *in_order { (at + 1) % places } else { random.below(places) };
+                transfers.turn(at);
+            });
+            say(row, who, each);
+        }
+        *cursor += turns;
+        for (row, crowd) in &mut self.crowds {
+            let each = timed(turns, || crowd.turn(random.below(crowd.places())));
+            say(row, who, each);
+        }
+    }
+}
+
+/// Nanoseconds of each of many turns.
+fn timed(turns: usize, mut turn: impl FnMut()) -> f64 {
+    let begin = clock::spent();
+    (0..turns).for_each(|_| turn());
+    (clock::spent() - begin) as f64 / turns as f64
 }
 
 pub fn run(options: &Options) {
     place::pin(place::pair().0);
     let most = options.scale(MOST as u64, 20_000) as usize;
     let transfers = options.scale(200_000, 2000) as usize;
-    let outstanding = [1, 1000, most];
-    let mut loads = outstanding.map(|outstanding| Load::new(outstanding, 1, false));
-    let peers = [1, 1000, options.scale(1_000_000, 5000) as usize];
-    let mut crowds = peers.map(|peers| Load::new(1, peers, true));
-    // Every place is used once before anything is timed.
-    for (load, places) in loads.iter_mut().zip(outstanding) {
-        load.run(places.max(transfers / 4), true);
-    }
-    crowds.iter_mut().for_each(|load| _ = load.run(transfers, true));
-    let mut floors = outstanding.map(|outstanding| {
+    let outstanding: Sizes = [("1", 1), ("1000", 1000), ("1m", most)];
+    let crowded: Sizes =
+        [("1", 1), ("1000", 1000), ("1m", options.scale(1_000_000, 5000) as usize)];
+    let loads = |_| outstanding.map(|(_, outstanding)| Load::new(outstanding, 1, false));
+    let mut loads = ORDERS.map(loads);
+    let mut crowds = crowded.map(|(_, peers)| Load::new(1, peers, true));
+    let least = [("least", false), ("least, huge pages", true)];
+    let mut bare = least.map(|(who, huge)| Bare::new(who, huge, outstanding, crowded));
+    let mut floors = outstanding.map(|(_, outstanding)| {
         let mut floor = Floor::new(outstanding);
         (0..outstanding as u64).for_each(|user| floor.begin(user));
         floor
     });
+    // Every place is used once before anything is timed.
+    for (loads, (_, in_order)) in loads.iter_mut().zip(ORDERS) {
+        for (load, (_, places)) in loads.iter_mut().zip(outstanding) {
+            load.run(places.max(transfers / 4), in_order);
+        }
+    }
+    crowds.iter_mut().for_each(|load| _ = load.run(transfers, true));
+    bare.iter_mut().for_each(|bare| bare.run(most, |_, _, _| ()));
     for round in 0..options.rounds(11, 1) {
         let out = Out { between: "one thread", round, placement: None };
-        for (floor, places) in floors.iter_mut().zip(["1", "1000", "1m"]) {
-            let begin = clock::spent();
-            for user in 0..transfers as u64 {
+        for (floor, (name, _)) in floors.iter_mut().zip(outstanding) {
+            let mut user = 0;
+            let each = timed(transfers, || {
                 floor.end_oldest();
                 floor.begin(user);
-            }
-            let each = (clock::spent() - begin) as f64 / transfers as f64;
-            out.say(&format!("outstanding-order-{places}"), "floor", "ns", each);
+                user += 1;
+            });
+            out.say(&format!("outstanding-order-{name}"), "floor", "ns", each);
         }
-        for (load, places) in loads.iter_mut().zip(["1", "1000", "1m"]) {
-            for (order, in_order) in [("order", true), ("random", false)] {
+        for (loads, (order, in_order)) in loads.iter_mut().zip(ORDERS) {
+            for (load, (name, _)) in loads.iter_mut().zip(outstanding) {
                 let each = load.run(transfers, in_order);
-                out.say(&format!("outstanding-{order}-{places}"), "project", "ns", each);
+                out.say(&format!("outstanding-{order}-{name}"), "project", "ns", each);
             }
         }
-        for (load, peers) in crowds.iter_mut().zip(["1", "1000", "1m"]) {
+        for (load, (peers, _)) in crowds.iter_mut().zip(crowded) {
             out.say(&format!("peers-{peers}"), "project", "ns", load.run(transfers, true));
+        }
+        for bare in &mut bare {
+            bare.run(transfers, |row, who, each| out.say(row, who, "ns", each));
         }
         for (name, timers) in [("1000", 1000), ("1m", most)] {
             for in_order in [true, false] {
@@ -266,5 +358,5 @@ pub fn run(options: &Options) {
             }
         }
     }
-    loads.into_iter().chain(crowds).for_each(Load::finish);
+    loads.into_iter().flatten().chain(crowds).for_each(Load::finish);
 }

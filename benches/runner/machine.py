@@ -3,9 +3,12 @@
 
 import os
 import pathlib
+import random
 import re
 import signal
+import socket
 import subprocess
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").resolve()
@@ -59,6 +62,42 @@ def run(command, seconds, env=None):
         last = (errors.strip() or out.strip()).splitlines()[-1:]
         raise Broken(f"{command[0]}: exit {process.returncode}: {' '.join(last)}")
     return out
+
+
+def free_port():
+    """A port that no program has: below those that the system gives away by itself."""
+    for port in random.sample(range(20_000, 30_000), 200):
+        with socket.socket() as place:
+            try:
+                place.bind(("", port))
+            except OSError:
+                continue
+            return port
+    raise Broken("no port is free")
+
+
+def listens(port):
+    """Whether a program of this machine listens on a port. It is not connected to: a server that
+    takes one client would take this one for it."""
+    for name in ("tcp", "tcp6"):
+        table = pathlib.Path("/proc/net") / name
+        lines = table.read_text(encoding="ascii").splitlines()[1:] if table.exists() else ()
+        for line in lines:
+            words = line.split()
+            if words[1].endswith(f":{port:04X}") and words[3] == "0A":
+                return True
+    return False
+
+
+def await_server(process, port, seconds=120):
+    """Waits until a server that was started listens. A busy machine takes long to start it."""
+    end_of_patience = time.monotonic() + seconds
+    while not listens(port):
+        if process.poll() is not None:
+            raise Broken(f"{process.args[0]}: the server has ended: exit {process.returncode}")
+        if time.monotonic() > end_of_patience:
+            raise Broken(f"{process.args[0]}: the server does not listen after {seconds} s")
+        time.sleep(0.02)
 
 
 def quietly(command, cwd=ROOT, env=None):

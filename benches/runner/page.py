@@ -27,8 +27,13 @@ What is counted instead of timed, and measurements that need more than one run, 
 * The whole is measured: ledger of ends, deadlines, generation checks and trace points are on,
   and the programs are built as what is shipped. Buffers hold varied data.
 * *Between processes* project and floor run in two processes over one file in memory. UCX and
-  libfabric always run so, and are beside both; iceoryx2 and ArrayQueue run between threads.
-* A *floor* is the least program that does the same exchange, measured in the same run.
+  libfabric always run so, and are beside both; iceoryx2, ArrayQueue and DPDK's rings run between
+  threads.
+* A *floor* is the least program that does the same exchange, measured in the same run. Where more
+  than the exchange has to be done, the *least* program does that, too, and nothing else.
+* An aim that is not met is *beyond the limit* where the least program itself (the floor, where
+  there is none) does not meet it. Of an aim on growth, the least program's growth is added to what
+  the project takes at the row that it grows from.
 * Figures of one thread are processor time.
 """
 
@@ -50,19 +55,23 @@ def _verdict(aim, row):
     if aim["met"] is None:
         return f"{words}: **not judged**"
     value = f"{aim['value']:,.0f}" if aim["value"] >= 1000 else f"{aim['value']:.3g}"
+    if aim["beyond the limit"]:
+        least = f"{aim['least program']:.3g}"
+        return f"{words}: {value}, **beyond the limit**: the least program {least}"
     return f"{words}: {value}, {'met' if aim['met'] else '**not met**'}"
 
 
 def _others(row):
-    peers = {who: found for who, found in row["figures"].items() if who not in ("project", "floor")}
+    own = ("project", "floor", *rows.LEAST)
+    peers = {who: found for who, found in row["figures"].items() if who not in own}
     told = [f"{who} {figure(found['median'], row['unit'])}" for who, found in peers.items()]
     told += [f"**{who} absent**" for who in row["absent"]]
     return ", ".join(told)
 
 
 def _table(results, names):
-    yield "| work | between | project | floor | peers | to reach, and what was |"
-    yield "|---|---|---|---|---|---|"
+    yield "| work | between | project | floor | least | peers | to reach, and what was |"
+    yield "|---|---|---|---|---|---|---|"
     for row in results["rows"]:
         if row["row"] not in names or "project" not in row["figures"]:
             continue
@@ -71,7 +80,27 @@ def _table(results, names):
             cell["floor"] += f": {row['floor']}"
         aims = "; ".join(_verdict(aim, row) for aim in row["aims"]) or "no aim of its own"
         yield (f"| {row['what']} | {row['between']} | {cell['project']} | "
-               f"{cell.get('floor', '-')} | {_others(row) or '-'} | {aims} |")
+               f"{cell.get('floor', '-')} | {_least(row)} | {_others(row) or '-'} | {aims} |")
+
+
+def _least(row):
+    """The least programs, in pages of both sizes."""
+    found = [figure(row["figures"][who]["median"], row["unit"]) for who in rows.LEAST
+             if who in row["figures"]]
+    return "; huge pages ".join(found) or "-"
+
+
+def _least_words(results, names):
+    """What the least programs of a table are."""
+    told = {}
+    for row in results["rows"]:
+        if row["least"] and row["row"] in names and "project" in row["figures"]:
+            told.setdefault(row["least"], []).append(f"`{row['row']}`")
+    for words, those in told.items():
+        yield from _wrapped(f"The least program of {', '.join(dict.fromkeys(those))}: {words}.",
+                            "* ")
+    if told:
+        yield ""
 
 
 def _wrapped(text, first=""):
@@ -101,6 +130,12 @@ def _state(results):
     summary = results["summary"]
     yield (f"* {summary['rows']} rows; of {summary['aims']} aims {summary['met']} were met, "
            f"{summary['not met']} were not, {summary['not judged']} could not be judged.")
+    if summary["beyond the limit"]:
+        yield (f"* Of those that were not met {summary['beyond the limit']} are beyond the limit: "
+               "the least program does not meet them.")
+    for failed in run["failed once"]:
+        yield from _wrapped(f"Failed once, and was run again: {' '.join(failed.split())[:200]}",
+                            "* ")
     missing = results["missing peers"]
     if missing:
         yield f"* **{len(missing)} peers are missing:**"
@@ -111,9 +146,10 @@ def _state(results):
 
 
 SECTIONS = (
-    ("Short messages", ("channel-", "put-lat-", "put-rate-", "sleeping", "polling-calls")),
-    ("Large PUTs and GETs", ("put-inline-", "put-4", "put-64", "put-1024", "get-", "touched-",
-                             "copy-")),
+    ("Short messages", ("channel-", "put-lat-", "put-rate-", "fabric-lat-", "sleeping",
+                        "polling-calls")),
+    ("Large PUTs and GETs", ("put-inline-", "put-4", "put-64", "put-1024", "get-", "fabric-put-",
+                             "fabric-get-", "touched-", "copy-")),
     ("Many transfers, peers and deadlines", ("outstanding-", "peers-", "deadline-")),
     ("When something goes down, and several submitters", ("drain", "link-failure", "submitters")),
     ("Files and the simulator", ("files-", "simulator")),
@@ -147,7 +183,7 @@ def markdown(results, leaves_out):
     lines = [HEAD, *_state(results), ""]
     for title, prefixes in SECTIONS:
         names = {row.name for row in rows.ROWS if row.name.startswith(prefixes)}
-        lines += [f"## {title}", "", *_table(results, names), ""]
+        lines += [f"## {title}", "", *_table(results, names), "", *_least_words(results, names)]
         if title == SECTIONS[0][0]:
             lines += [f"![latency of short messages between processes]({NAME}-latency.svg)", ""]
         if title == SECTIONS[1][0]:

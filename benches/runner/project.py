@@ -2,10 +2,23 @@
 """The project's own programs: built, run, and what they printed."""
 
 import json
+import pathlib
 import re
 import resource
+import shutil
+import subprocess
+import tempfile
+import time
 
-from machine import ROOT, TARGET, Broken, quietly, run
+from machine import ROOT, TARGET, Broken, begin, end, quietly, run
+
+
+# Bytes, how many are under way, and the rows by operation.
+FABRIC = (
+    *((size, 1, {"put": f"fabric-lat-{size}"}) for size in (8, 64, 128)),
+    *((kib << 10, 8, {kind: f"fabric-{kind}-{kib}-w8" for kind in ("put", "get")})
+      for kib in (4, 64, 1024)),
+)
 
 
 class Project:
@@ -46,6 +59,45 @@ class Project:
         for before, middle, after, put, get in found:
             yield "files-put", put, (before + middle) / 2
             yield "files-get", get, (middle + after) / 2
+
+    def fabric(self, milliseconds):
+        """Nanoseconds of PUTs and GETs between two processes over a fabric's file: the shipped tool
+        on a processor each. A generator, which measures the rows of one size at a time."""
+        memory = pathlib.Path("/dev/shm")
+        place = pathlib.Path(tempfile.mkdtemp(
+            prefix="lnd-fabric-", dir=memory if memory.is_dir() else None))
+        file = ["--fabric", place / "fabric"]
+        node = begin(["taskset", "-c", 1, self.lnd, "node", "--me", "1@soft", "--dir",
+                      place / "store", *file], stdout=subprocess.DEVNULL,
+                     stderr=subprocess.DEVNULL)
+        try:
+            self._await_node(node, file)
+            for size, depth, names in FABRIC:
+                out = run(["taskset", "-c", 0, self.lnd, "perf", "1@soft", "--json", "--from",
+                           size, "--to", size, "--depth", depth, "--time", milliseconds, *file],
+                          120)
+                rates = {one["operation"]: one["messages_per_s"]
+                         for one in json.loads(out)["results"] if one["depth"] == depth}
+                if not all(rates.get(name) for name in names):
+                    raise Broken(f"lnd perf: no figure of {size} bytes")
+                # One at a time is a way there and a way back.
+                ways = 2 if depth == 1 else 1
+                yield [(row, 1e9 / rates[name] / ways) for name, row in names.items()]
+        finally:
+            end(node)
+            shutil.rmtree(place, ignore_errors=True)
+
+    def _await_node(self, node, file):
+        """Waits until the node answers. A busy machine takes long to start it."""
+        for _ in range(100):
+            try:
+                run([self.lnd, "ping", "1@soft", "--timeout", 5, *file], 30)
+                return
+            except Broken as why:
+                if node.poll() is not None:
+                    raise Broken(f"lnd node: exit {node.returncode}") from why
+                time.sleep(0.1)
+        raise Broken("lnd node: it does not answer")
 
     def simulator(self, seeds):
         """Steps of the simulator a second of processor time, over some seeds."""

@@ -17,6 +17,8 @@ ONE = ("one thread",)
 PEER = "peer"
 # What runs between threads only, in the program that measures the project.
 THREADS_ONLY = ("ArrayQueue",)
+# The least programs of a row, in small pages and in huge ones.
+LEAST = ("least", "least, huge pages")
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,10 @@ class Aim:
     kind: str
     against: str
     bound: float
+
+    def is_met_by(self, value):
+        most = self.kind in ("time", "growth", "limit")
+        return value <= self.bound if most else value >= self.bound
 
     def words(self, unit):
         bound = f"{self.bound:,.0f}" if self.bound >= 100 else f"{self.bound:g}"
@@ -55,10 +61,19 @@ class Row:
     unit: str = "ns"
     # What the floor of this row is.
     floor: str = ""
+    # What the least program of this row is, by which an aim is shown to be beyond the limit.
+    # Without one it is the floor.
+    least: str = ""
+    # The row whose floor and peers, between processes, are this row's, too.
+    like: str = ""
     # Bytes that each figure moves, for GB/s.
     size: int = 0
     # Peers that are shown without an aim.
     beside: tuple = field(default=())
+
+
+LEAST_PUT = ("that message with a request's name, deadline, ledger and report at both ends, as "
+             "bare instructions")
 
 
 def _rows():
@@ -67,16 +82,17 @@ def _rows():
         yield Row(
             f"channel-lat-{size}", "short", f"channel alone, {size} bytes, one way",
             (Aim("time", "floor", 1.15), Aim("time", "uct am", 0.9)), floor=line,
+            beside=("rte_ring",) if size == 8 else (),
         )
     yield Row(
         "channel-rate-1", "short", "channel, 56 bytes, one producer, each message",
-        (Aim("time", "uct am", 0.45),), beside=("ArrayQueue",),
+        (Aim("time", "uct am", 0.45),), beside=("ArrayQueue", "rte_ring"),
     )
     yield Row(
         "channel-rate-2", "short",
         "channel, 56 bytes, two producers (a mailbox each; the second is the consumer's own "
         "thread), each message",
-        (Aim("time", "ArrayQueue", 1.0),), between=("threads",),
+        (Aim("time", "ArrayQueue", 1.0),), between=("threads",), beside=("rte_ring",),
     )
     frame = "bare mailbox message of the frame's bytes"
     for size, bound in ((8, 1.3), (64, 1.0), (128, 0.7)):
@@ -84,15 +100,22 @@ def _rows():
             f"put-lat-{size}", "short", f"whole small PUT, {size} bytes, one way",
             (Aim("time", "floor", 1.5), Aim("time", "ucp tag", bound),
              Aim("time", "libfabric", 0.5), Aim("time", "iceoryx2", 0.5)),
-            floor=frame,
+            floor=frame, least=LEAST_PUT,
+        )
+        yield Row(
+            f"fabric-lat-{size}", "fabric",
+            f"small PUT, {size} bytes, over the fabric's file (`lnd node`, `lnd perf`), half of "
+            "the way to its ACK",
+            (Aim("time", "floor", 1.5), Aim("time", "ucp tag", bound)),
+            between=("processes",), floor=frame, least=LEAST_PUT, like=f"put-lat-{size}",
         )
     yield Row(
         "put-rate-8", "short", "small PUT, 8 bytes, each of a stream; both sides poll",
-        (Aim("time", "ucp tag", 0.8),),
+        (Aim("time", "ucp tag", 0.8),), floor=frame,
     )
     yield Row(
         "put-inline-4096", "short", "one PUT of 4 KiB inside of its message, one way", (),
-        floor=frame, beside=("ucp tag",), size=4096,
+        floor=frame, least=LEAST_PUT, beside=("ucp tag",), size=4096,
     )
     floor = "message, copy by the partner, message"
     yield Row(
@@ -101,7 +124,7 @@ def _rows():
     )
     yield Row(
         "put-4k-better", "derived", "one PUT of 4 KiB, the better of the two ways",
-        (Aim("time", "ucp tag", 0.75),),
+        (Aim("time", "ucp tag", 0.75),), floor="that of this way",
     )
     sizes = ((4, 2.0, 0.8), (64, 2.2, 0.9), (1024, 1.15, 0.9), (4096, 1.3, 0.9))
     for kind in ("put", "get"):
@@ -110,6 +133,15 @@ def _rows():
                 f"{kind}-{kib}-w8", "bulk", f"{kind.upper()}, 8 outstanding, {kib} KiB, untouched",
                 (Aim("rate", "ucp tag", peer), Aim("rate", "floor", least)), floor=floor,
                 size=kib << 10,
+            )
+    for kind in ("put", "get"):
+        for kib, peer, least in sizes[:3]:
+            yield Row(
+                f"fabric-{kind}-{kib}-w8", "fabric",
+                f"{kind.upper()}, 8 outstanding, {kib} KiB, over the fabric's file (`lnd node`, "
+                "`lnd perf`), to the ACK or the data",
+                (Aim("rate", "ucp tag", peer), Aim("rate", "floor", least)),
+                between=("processes",), floor=floor, size=kib << 10, like=f"{kind}-{kib}-w8",
             )
     for kib, _, _ in sizes:
         yield Row(
@@ -126,6 +158,8 @@ def _rows():
     for order, words, bound in (("order", "in order", 1.2), ("random", "at random", 8.0)):
         peer = (Aim("time", "posted", 0.015),) if order == "random" else ()
         bare = {"floor": "bare transfer, four locked operations"} if order == "order" else {}
+        bare["least"] = ("loads and stores of the same number of lines in tables as long: name, "
+                         "slot, timer and its neighbours")
         yield Row(f"outstanding-{order}-1", "tables",
                   f"a PUT, driver alone, 1 outstanding, {words}", (), between=ONE,
                   beside=("posted",), **bare)
@@ -134,12 +168,13 @@ def _rows():
         yield Row(f"outstanding-{order}-1m", "tables", f"the same, 1,048,575 outstanding, {words}",
                   (Aim("growth", f"outstanding-{order}-1", bound), *peer), between=ONE,
                   beside=("posted",), **bare)
+    least = "loads and stores of the same number of lines in tables as long: index, peer"
     yield Row("peers-1", "tables", "a PUT, driver alone, each with its credit; 1 peer", (),
-              between=ONE)
+              between=ONE, least=least)
     yield Row("peers-1000", "tables", "the same, a random one of 1,000 peers",
-              (Aim("growth", "peers-1", 1.1),), between=ONE)
+              (Aim("growth", "peers-1", 1.1),), between=ONE, least=least)
     yield Row("peers-1m", "tables", "the same, a random one of 1,000,000 peers",
-              (Aim("growth", "peers-1", 3.0),), between=ONE)
+              (Aim("growth", "peers-1", 3.0),), between=ONE, least=least)
     wheel = "hashed wheel without an exact next one"
     for order in ("order", "random"):
         for count, words in (("1000", "1,000"), ("1m", "1,048,575")):
@@ -148,6 +183,8 @@ def _rows():
                 f"deadline: cancel, arm and exact next one, {words} armed, "
                 f"{'in order' if order == 'order' else 'at random'}",
                 (Aim("time", "floor", 1.3),), between=ONE, floor=wheel,
+                least="one sorted list, whose head is the exact next one: a single delay, no index "
+                "checked",
             )
     yield Row("drain", "driver", "a dead peer's drain, each of 1,000,000", (), between=ONE,
               floor="bare sweep: compare-and-swap, back to the pool", beside=("close",))
@@ -173,12 +210,12 @@ def _rows():
 
 ROWS = tuple(_rows())
 NAMES = tuple(row.name for row in ROWS)
+LIKE = {row.name: row.like for row in ROWS if row.like}
 
 NOT_MEASURED = {
     "kernel": "instructions, wake-ups and context switches a message of the kernel module: "
               "`tests/run kernel` boots machines, which this command does not",
     "simulator-scale": "1,000 nodes with 4 links each: `lnd sim` has up to 8 nodes",
-    "dpdk": "DPDK's rings: their items are pointers, and no aim is held against them",
     "far": "both placements in one run: the host decides where the processors are",
 }
 
@@ -195,8 +232,8 @@ def is_settled(record):
 
 class Figures:
     """All records of a run, and what they say. Where only the command itself is tried, those that
-    the placement has spoilt count, too, and are compared: a machine at work would leave rows
-    without a figure, and aims without a verdict."""
+    the placement has spoilt count, too, and pairs of two placements: a machine at work would leave
+    rows without a figure."""
 
     def __init__(self, records, tried=False):
         self.records = records
@@ -218,17 +255,21 @@ class Figures:
             if not all(self.values(*way, "project") for way in ways):
                 continue
             best = min(ways, key=lambda way: statistics.median(self.values(*way, "project")))
-            for who in ("project", "ucp tag"):
+            for who in ("project", "ucp tag", "floor"):
                 if (found := self.of(*best, who)):
                     self.by["put-4k-better", between, who] = found
 
     def of(self, row, between, who):
         """The records of a figure. A peer's are the same beside threads and processes."""
-        return self.by.get((row, between, who)) or self.by.get((row, PEER, who), [])
+        found = self.by.get((row, between, who)) or self.by.get((row, PEER, who), [])
+        if not found and who != "project" and row in LIKE:
+            return self.of(LIKE[row], between, who)
+        return found
 
     def who(self, row, between):
         """All that have figures in a row: the project first, then its floor."""
-        found = {who for (name, place, who) in self.by if name == row and place in (between, PEER)}
+        found = {who for (name, place, who) in self.by if place in (between, PEER)
+                 and (name == row or (name == LIKE.get(row) and who != "project"))}
         return sorted(found, key=lambda who: (who != "project", who != "floor", who))
 
     def values(self, row, between, who):
@@ -239,13 +280,13 @@ class Figures:
         values = self.values(row, between, who)
         return (statistics.median(values), len(values)) if values else None
 
-    def ratios(self, row, between, other_row, who):
-        """Project over `who`, round by round, where both saw one placement."""
+    def ratios(self, row, between, other_row, who, whose="project"):
+        """The project, or `whose`, over `who`, round by round, where both saw one placement."""
         theirs = {}
         for record in self.of(other_row, between, who):
             theirs.setdefault(record["outer"], []).append(record)
         found = []
-        for record in self.of(row, between, "project"):
+        for record in self.of(row, between, whose):
             others = theirs.get(record["outer"], ())
             exact = [one for one in others if one["round"] == record["round"]] or others
             exact = [one for one in exact
@@ -258,21 +299,38 @@ class Figures:
         return found
 
     def judge(self, row, between, aim):
-        """An aim's figure, whether it was met, and over how many pairs. None: no figure."""
+        """An aim's figure, and over how many pairs. None: no figure."""
         if aim.kind in ("limit", "least"):
-            found = self.figure(row.name, between, "project")
-            if not found:
-                return None
-            met = found[0] <= aim.bound if aim.kind == "limit" else found[0] >= aim.bound
-            return found[0], met, found[1]
+            return self.figure(row.name, between, "project")
         other = (aim.against, "project") if aim.kind == "growth" else (row.name, aim.against)
         pairs = self.ratios(row.name, between, *other)
         if not pairs:
             return None
         ratio = statistics.median(pairs)
-        if aim.kind == "rate":
-            return 1 / ratio, 1 / ratio >= aim.bound, len(pairs)
-        return ratio, ratio <= aim.bound, len(pairs)
+        return (1 / ratio if aim.kind == "rate" else ratio), len(pairs)
+
+    def limit(self, row, between, aim):
+        """The same figure of the least program, which an aim beyond the limit exceeds. None: there
+        is no such program."""
+        least = "least" if row.least else "floor"
+        if aim.kind == "growth":
+            return self._least_growth(row, between, aim.against)
+        if aim.kind in ("limit", "least") or least == aim.against:
+            return None
+        pairs = self.ratios(row.name, between, row.name, aim.against, least)
+        if not pairs:
+            return None
+        ratio = statistics.median(pairs)
+        return 1 / ratio if aim.kind == "rate" else ratio
+
+    def _least_growth(self, row, between, base):
+        """What the project's time at the base grows to by the least program's growth alone, in
+        pages of the better size."""
+        ours = self.figure(base, between, "project")
+        grown = [here[0] - there[0] for who in LEAST
+                 if (here := self.figure(row.name, between, who))
+                 and (there := self.figure(base, between, who))]
+        return 1 + min(grown) / ours[0] if ours and grown else None
 
 
 def results(figures, missing):
@@ -290,6 +348,7 @@ def results(figures, missing):
                 "between": between,
                 "unit": row.unit,
                 "floor": row.floor,
+                "least": row.least,
                 "figures": {
                     who: {"median": round(median, 3), "rounds": rounds}
                     for who in figures.who(row.name, between)
@@ -313,14 +372,17 @@ def results(figures, missing):
             "aims": sum(len(one["aims"]) for one in found),
             "met": sum(aim["met"] is True for one in found for aim in one["aims"]),
             "not met": sum(aim["met"] is False for one in found for aim in one["aims"]),
+            "beyond the limit": sum(aim["beyond the limit"] for one in found
+                                    for aim in one["aims"]),
             "not judged": sum(aim["met"] is None for one in found for aim in one["aims"]),
         },
     }
 
 
 def judged(figures, row, between, aim):
-    verdict = figures.judge(row, between, aim)
-    value, met, pairs = verdict or (None, None, 0)
+    value, pairs = figures.judge(row, between, aim) or (None, 0)
+    limit = figures.limit(row, between, aim)
+    met = None if value is None else aim.is_met_by(value)
     return {
         "kind": aim.kind,
         "against": aim.against,
@@ -328,4 +390,6 @@ def judged(figures, row, between, aim):
         "value": None if value is None else round(value, 4),
         "pairs": pairs,
         "met": met,
+        "least program": None if limit is None else round(limit, 4),
+        "beyond the limit": met is False and limit is not None and not aim.is_met_by(limit),
     }

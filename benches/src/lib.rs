@@ -6,9 +6,11 @@
 //! over rounds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod bare;
 pub mod clock;
 pub mod copy;
 pub mod floor;
+pub mod least;
 pub mod observed;
 mod options;
 pub mod pair;

@@ -124,7 +124,8 @@ fn file_of(bytes: usize) -> i32 {
 }
 
 /// Runs `partner` on the second processor, and `measure` here on the first. `measure` tells the
-/// partner to end before it returns.
+/// partner to end before it returns. A partner that panics ends the program: `measure` would poll
+/// for ever for its answer.
 pub fn beside<R>(
     between: Between,
     partner: impl FnOnce() + Send,
@@ -135,7 +136,9 @@ pub fn beside<R>(
         Between::Threads => std::thread::scope(|scope| {
             scope.spawn(move || {
                 place::pin(there);
-                partner();
+                if catch_unwind(AssertUnwindSafe(partner)).is_err() {
+                    std::process::abort();
+                }
             });
             place::pin(here);
             measure()
@@ -149,6 +152,13 @@ pub fn beside<R>(
                 unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
                 place::pin(there);
                 let ended = catch_unwind(AssertUnwindSafe(partner));
+                if ended.is_err() {
+                    // SAFETY: asks for a number.
+                    let parent = unsafe { libc::getppid() };
+                    // SAFETY: a signal to the process that measures, which is our parent: if it had
+                    // ended, we had, too.
+                    unsafe { libc::kill(parent, libc::SIGABRT) };
+                }
                 // SAFETY: ends the child at once: what the parent prepared is the parent's to end.
                 unsafe { libc::_exit(i32::from(ended.is_err())) };
             }
