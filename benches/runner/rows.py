@@ -214,7 +214,8 @@ LIKE = {row.name: row.like for row in ROWS if row.like}
 
 NOT_MEASURED = {
     "kernel": "instructions, wake-ups and context switches a message of the kernel module: "
-              "`tests/run kernel` boots machines, which this command does not",
+              "`tests/run kernel` counts them in a virtual machine, and the page "
+              "[costs](costs.md#kernel) has them",
     "simulator-scale": "1,000 nodes with 4 links each: `lnd sim` has up to 8 nodes",
     "far": "both placements in one run: the host decides where the processors are",
 }

@@ -214,7 +214,7 @@ vm_start() {
     # memory: it leaves the lock out of atomic instructions, and what another machine writes to the
     # fabric meanwhile is lost. No timer check: on a loaded host the guest's check of its timer may
     # fail for want of time.
-    qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu max \
+    qemu-system-x86_64 -machine q35 -accel "tcg,thread=${VM_THREAD:-multi}" -cpu max \
         -smp "cpus=$cpus,maxcpus=$((cpus < 2 ? 2 : cpus))" -m "${VM_MEMORY:-512}" \
         -nodefaults -display none -no-reboot -serial stdio \
         -device isa-debug-exit,iobase=0xf4,iosize=0x04 -kernel "$kernel" -initrd "$disk" \
