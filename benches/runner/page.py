@@ -32,8 +32,8 @@ What is counted instead of timed, and measurements that need more than one run, 
 * A *floor* is the least program that does the same exchange, measured in the same run. Where more
   than the exchange has to be done, the *least* program does that, too, and nothing else.
 * An aim that is not met is *beyond the limit* where the least program itself (the floor, where
-  there is none) does not meet it. Of an aim on growth, the least program's growth is added to what
-  the project takes at the row that it grows from.
+  there is none) does not meet it, and the project does not outdo it. Of an aim on growth, the
+  least program's growth is added to what the project takes at the row that it grows from.
 * Figures of one thread are processor time.
 """
 

@@ -21,6 +21,10 @@ THREADS_ONLY = ("ArrayQueue",)
 LEAST = ("least", "least, huge pages")
 
 
+# Kinds of aims whose figure is to be at most the bound.
+MOST = ("time", "growth", "limit")
+
+
 @dataclass(frozen=True)
 class Aim:
     """What a row is to reach.
@@ -35,8 +39,10 @@ class Aim:
     bound: float
 
     def is_met_by(self, value):
-        most = self.kind in ("time", "growth", "limit")
-        return value <= self.bound if most else value >= self.bound
+        return value <= self.bound if self.kind in MOST else value >= self.bound
+
+    def is_better(self, one, other):
+        return one < other if self.kind in MOST else one > other
 
     def words(self, unit):
         bound = f"{self.bound:,.0f}" if self.bound >= 100 else f"{self.bound:g}"
@@ -105,7 +111,7 @@ def _rows():
         yield Row(
             f"fabric-lat-{size}", "fabric",
             f"small PUT, {size} bytes, over the fabric's file (`lnd node`, `lnd perf`), half of "
-            "the way to its ACK",
+            "the median until its ACK",
             (Aim("time", "floor", 1.5), Aim("time", "ucp tag", bound)),
             between=("processes",), floor=frame, least=LEAST_PUT, like=f"put-lat-{size}",
         )
@@ -384,6 +390,9 @@ def judged(figures, row, between, aim):
     value, pairs = figures.judge(row, between, aim) or (None, 0)
     limit = figures.limit(row, between, aim)
     met = None if value is None else aim.is_met_by(value)
+    # A program that the project outdoes is no limit of it.
+    beyond = (met is False and limit is not None and not aim.is_met_by(limit)
+              and aim.is_better(limit, value))
     return {
         "kind": aim.kind,
         "against": aim.against,
@@ -392,5 +401,5 @@ def judged(figures, row, between, aim):
         "pairs": pairs,
         "met": met,
         "least program": None if limit is None else round(limit, 4),
-        "beyond the limit": met is False and limit is not None and not aim.is_met_by(limit),
+        "beyond the limit": beyond,
     }

@@ -78,6 +78,8 @@ def excuse_faults(name, aim, verdict):
         yield f"{name}: an aim is beyond the limit, and no least program shows it"
     elif least > bound + 1e-4 if aim.kind in ("rate", "least") else least < bound - 1e-4:
         yield f"{name}: an aim is beyond the limit, and the least program meets it: {least}"
+    elif (least - verdict["value"]) * (-1 if aim.kind in ("rate", "least") else 1) > 1e-4:
+        yield f"{name}: an aim is beyond the limit, and the project outdoes it: {least}"
 
 
 def faults(results, page):
@@ -164,6 +166,9 @@ def self_test(results, page):
     def false_excuse():
         excuse(row("outstanding-order-1m")["aims"][0]["bound"] / 2)
 
+    def excuse_that_is_outdone():
+        excuse(row("outstanding-order-1m")["aims"][0]["bound"] * 3)
+
     def excuse_without_a_program():
         excuse(None)
 
@@ -181,6 +186,7 @@ def self_test(results, page):
         (silent_peer, "is not told to be absent"), (unexplained_peer, "no missing peer explains"),
         (no_row, "there is no such row"), (wrong_verdict, "was judged wrong"),
         (false_excuse, "the least program meets it"),
+        (excuse_that_is_outdone, "the project outdoes it"),
         (excuse_without_a_program, "no least program shows it"),
         (softer_bound, "judged by another bound"), (wrong_sum, "the summary says"),
         (failed, "a program failed"),
