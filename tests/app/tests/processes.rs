@@ -171,6 +171,31 @@ fn a_corrupt_or_foreign_fabric_is_refused_with_a_clear_error() {
     }
 }
 
+/// A terminal that is closed ends a node in good order, unless `nohup` keeps it.
+#[test]
+fn a_node_outlives_its_terminal_if_it_is_to() {
+    let place = Place::new("hang-up");
+    for (keep, ends) in [("", true), ("trap '' HUP; ", false)] {
+        let script = format!("{keep}exec \"$0\" node --me 1@soft --dir store --window 34");
+        let log = std::fs::File::create(place.dir.join("node.log")).unwrap();
+        let child = std::process::Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_lnd")])
+            .current_dir(&place.dir)
+            .stdout(log)
+            .spawn()
+            .unwrap();
+        let mut node = place.adopt("node.log", child);
+        node.wait_until("the node is up", |log| log.contains("is up"));
+        node.signal("-HUP");
+        if !ends {
+            place.ok(&["ping", "1@soft"]);
+            node.signal("-TERM");
+        }
+        let log = node.wait();
+        assert!(log.contains("left in good order"), "{log}");
+    }
+}
+
 /// The lines of `lnd fabric show` about one node: its own, then its links'.
 fn shown(place: &Place, node: u32) -> Vec<String> {
     let all = place.ok(&["fabric", "show", "f"]);

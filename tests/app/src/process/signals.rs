@@ -12,11 +12,15 @@ static MAPPED: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 static CUT: OnceLock<String> = OnceLock::new();
 
 /// From now on SIGINT, SIGTERM and SIGHUP ask for an end in good order; a second one is obeyed at
-/// once.
+/// once. Where `nohup` has SIGHUP ignored, it stays ignored.
 pub fn catch() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler uses an atomic and `_exit`, which are allowed in a signal handler.
-        unsafe { libc::signal(signal, on_stop as *const () as libc::sighandler_t) };
+        let before = unsafe { libc::signal(signal, on_stop as *const () as libc::sighandler_t) };
+        if signal == libc::SIGHUP && before == libc::SIG_IGN {
+            // SAFETY: as it was.
+            unsafe { libc::signal(signal, libc::SIG_IGN) };
+        }
     }
 }
 
