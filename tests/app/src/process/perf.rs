@@ -17,6 +17,7 @@ use serde_json::{json, Value};
 
 use super::bench::Bench;
 use super::host::{host, Actor};
+use super::patience::Patience;
 use super::presence::obstacle;
 use super::{parse_nid, signals, Broken, Setup};
 
@@ -176,7 +177,10 @@ impl Running {
 struct Measuring {
     peer: Nid,
     plan: PerfPlan,
-    timeout: Span,
+    /// Ends when no message has ended for too long while this process ran.
+    patience: Patience,
+    /// Messages that have ended.
+    ended: u64,
     left: VecDeque<Measurement>,
     running: Option<Running>,
     results: Vec<Value>,
@@ -203,8 +207,9 @@ impl Measuring {
             bytes = bytes.saturating_mul(4).min(plan.to);
         }
         let (running, results, broken) = (None, Vec::new(), None);
-        let moved = Instant::ORIGIN;
-        Self { peer, plan, timeout, left, running, results, moved, broken, at_work: false }
+        let (moved, patience) = (Instant::ORIGIN, Patience::new(Instant::ORIGIN, timeout));
+        let (ended, at_work) = (0, false);
+        Self { peer, plan, patience, ended, left, running, results, moved, broken, at_work }
     }
 
     /// Begins as many messages as may be under way.
@@ -271,6 +276,7 @@ impl Actor for Measuring {
             Event::Expired { .. } => self.fail("an answer did not come"),
             Event::RequestDone { user, .. } if user & !0xffff == WORD => {
                 self.moved = now;
+                self.ended += 1;
                 let Some(running) = &mut self.running else { return };
                 running.ended += 1;
                 let place = usize::try_from(user & 0xffff).unwrap_or(usize::MAX);
@@ -319,7 +325,7 @@ impl Actor for Measuring {
         if self.running.is_none() {
             self.running = self.left.pop_front().map(Running::new);
         }
-        if now.since(self.moved) > self.timeout {
+        if self.patience.is_over(now, self.ended, 0) {
             let me = node_of(station.node.driver.identity().nid).unwrap_or_default();
             let why = obstacle(station.fabric(), me, self.peer);
             self.fail(why.unwrap_or_else(|| "does not answer".into()));
