@@ -74,7 +74,7 @@ impl Cluster {
     /// What is wrong with it, and where.
     pub fn read(path: &Path) -> Result<Self, String> {
         let named = |error: &dyn std::fmt::Display| {
-            format!("{}: {}", path.display(), error.to_string().trim_end())
+            format!("{}: {}", path.display(), crate::text::brief(error))
         };
         let text = crate::text::read(path).map_err(|error| named(&error))?;
         let mut cluster: Self = toml::from_str(&text).map_err(|error| named(&error))?;
@@ -197,6 +197,9 @@ impl Running {
         command.arg("--fabric").arg(&cluster.fabric).stdin(Stdio::null());
         command.args(["--nodes", &cluster.nodes.to_string()]);
         command.args(["--window", &cluster.window_mib.to_string()]);
+        if crate::output::has_times() {
+            command.arg("--times");
+        }
         if let Some(log) = &node.log {
             let named = |error: std::io::Error| format!("{}: {error}", log.display());
             let file = File::options().append(true).create(true).open(log).map_err(named)?;

@@ -12,8 +12,9 @@
 //! capture/    its frames as pcapng
 //! report/     a simulated run as one page of HTML
 //! output.rs   what the program prints
+//! progress.rs bars for what takes long
 //! text.rs     files that people write
-//! yaml.rs     values as YAML, as lnetctl prints them
+//! yaml/       values as YAML, as lnetctl prints them, and back
 //! commands/   the program `lnd`: `mod.rs` is the list of its commands, each has a file beside it
 //! ```
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -26,6 +27,7 @@ pub mod files;
 pub mod metrics;
 pub mod output;
 pub mod process;
+pub mod progress;
 pub mod recorded;
 pub mod report;
 pub mod text;

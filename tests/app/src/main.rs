@@ -3,11 +3,24 @@
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use lnd_app::{complain, output};
 
 mod commands;
+
+/// Runs before the runtime of the language, which opens `/dev/null` where standard output is
+/// closed.
+#[used]
+#[link_section = ".init_array"]
+static BEFORE_ALL: extern "C" fn() = look_at_standard_output;
+
+extern "C" fn look_at_standard_output() {
+    // SAFETY: asks for the flags of a descriptor, which may be closed.
+    let is_open = unsafe { libc::fcntl(1, libc::F_GETFD) } >= 0;
+    output::CLOSED.store(!is_open, Ordering::Relaxed);
+}
 
 fn main() -> ExitCode {
     let started = Instant::now();

@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// Whether the caller had closed standard output. Rust's runtime opens `/dev/null` in its place, so
+/// that all that is printed seems to arrive.
+pub static CLOSED: AtomicBool = AtomicBool::new(false);
 /// The first error of standard output.
 static FAILED: Mutex<Option<io::Error>> = Mutex::new(None);
 static TO_STDERR: AtomicBool = AtomicBool::new(false);
@@ -38,15 +41,20 @@ pub fn use_stderr() {
     TO_STDERR.store(true, Ordering::Relaxed);
 }
 
-/// From now on lines begin with the time, in UTC.
-pub fn use_times() {
-    // Relaxed: as above.
-    TIMES.store(true, Ordering::Relaxed);
+/// Whether lines begin with the time, in UTC, from now on.
+pub fn use_times(are_wanted: bool) {
+    // Relaxed: a line that another thread prints meanwhile may be of either kind.
+    TIMES.store(are_wanted, Ordering::Relaxed);
+}
+
+/// Whether lines begin with the time.
+pub fn has_times() -> bool {
+    TIMES.load(Ordering::Relaxed)
 }
 
 /// The time with a blank behind it, if lines are to begin with it.
 pub fn time() -> String {
-    if !TIMES.load(Ordering::Relaxed) {
+    if !has_times() {
         return String::new();
     }
     // A clock before 1970 is a wrong one, and this is none of those who complain of it.
@@ -96,7 +104,14 @@ impl fmt::Write for Plain {
 
 /// Prints a JSON document to standard output, wherever lines go.
 pub fn document(value: &serde_json::Value) {
-    remember(writeln!(io::stdout(), "{value:#}"));
+    remember(to_stdout(format_args!("{value:#}")));
+}
+
+fn to_stdout(what: Arguments<'_>) -> io::Result<()> {
+    if CLOSED.load(Ordering::Relaxed) {
+        return Err(io::Error::from_raw_os_error(libc::EBADF));
+    }
+    writeln!(io::stdout(), "{what}")
 }
 
 /// Prints a line; see [`say!`](crate::say).
@@ -105,7 +120,7 @@ pub fn line(what: Arguments<'_>) {
     let written = if TO_STDERR.load(Ordering::Relaxed) {
         writeln!(io::stderr(), "{what}")
     } else {
-        writeln!(io::stdout(), "{what}")
+        to_stdout(format_args!("{what}"))
     };
     remember(written);
 }

@@ -8,6 +8,18 @@ use std::path::Path;
 /// Most bytes of such a file.
 const MOST: u64 = 1 << 20;
 
+/// Longest line of an error about a file: such errors show the line that they are about.
+const LONGEST: usize = 160;
+
+/// An error about a file in words, without the rest of lines that no terminal shows.
+pub fn brief(error: &dyn std::fmt::Display) -> String {
+    let cut = |line: &str| match line.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{} […]", line[..at].trim_end()),
+        None => line.to_owned(),
+    };
+    error.to_string().trim_end().lines().map(cut).collect::<Vec<_>>().join("\n")
+}
+
 /// The text of a file, which may also be a device or a pipe without an end.
 ///
 /// # Errors
@@ -22,4 +34,17 @@ pub fn read(path: &Path) -> io::Result<String> {
     // As all of it is there, an error is about its characters.
     bytes.as_slice().read_to_string(&mut text)?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::brief;
+
+    #[test]
+    fn an_error_about_a_long_line_is_short() {
+        let long = format!("line 1\n{}\nwhat is wrong\n", "ä".repeat(5000));
+        let told = brief(&long);
+        assert_eq!(told, format!("line 1\n{} […]\nwhat is wrong", "ä".repeat(160)));
+        assert_eq!(brief(&"a\nb"), "a\nb");
+    }
 }

@@ -109,6 +109,14 @@ fn a_full_output_is_an_error() {
         let output = place.lnd(args).stdout(full).stderr(Stdio::piped()).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{args:?}");
     }
+    // Nor does it arrive at a standard output that is closed.
+    let told_nowhere = r#""$0" "$@" >&-"#;
+    let mut closed = std::process::Command::new("sh");
+    closed.args(["-c", told_nowhere, env!("CARGO_BIN_EXE_lnd"), "info", "wire"]);
+    let output = closed.stderr(Stdio::piped()).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("standard output: Bad file descriptor"), "{told}");
     // And what cannot be complained of either is no panic.
     let full = || fs::File::options().write(true).open("/dev/full").unwrap();
     let status = place.lnd(&["fabric", "show", "g"]).stdout(full()).stderr(full()).status();

@@ -118,6 +118,12 @@ fn a_wrong_description_is_refused_with_a_reason() {
             assert!(told.starts_with("lnd: wrong.toml: ") && told.contains(why), "{text}: {told}");
         }
     }
+    // A line that is long is not shown whole.
+    fs::write(place.dir.join("wrong.toml"), format!("node = {}", "[".repeat(50_000))).unwrap();
+    for command in [["cluster", "check", "wrong.toml"], ["sim", "--plan", "wrong.toml"]] {
+        let told = place.refused(&command);
+        assert!(told.contains("recursion limit") && told.len() < 1000, "{told}");
+    }
     let told = place.refused(&["cluster", "check", "none.toml"]);
     assert!(told.contains("none.toml: No such file"), "{told}");
     assert_eq!(place.names("."), ["wrong.toml"]);

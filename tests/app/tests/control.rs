@@ -93,13 +93,29 @@ fn knobs_are_set_within_their_ranges_and_peers_are_declared_down() {
     let place = Place::new("control-set");
     let mut node = place.small_node();
     let knob = "message_timeout_ms";
+    // All of them: each is set to the upper end of its range, shown, and set back.
+    let shown = json(&place.ok(&["net", "show", "--json"]));
+    let knobs = shown["net"][0]["local NI(s)"][0]["knobs"].as_object().unwrap().clone();
+    assert_eq!(knobs.len(), 6, "{shown:#}");
+    for (name, it) in &knobs {
+        let most = it["range"].as_str().unwrap().split_once("..=").unwrap().1;
+        place.ok(&["net", "set", name, most]);
+        let shown = json(&place.ok(&["net", "show", "--json"]));
+        let now = &shown["net"][0]["local NI(s)"][0]["knobs"][name]["value"];
+        assert_eq!(now.to_string(), most, "{name}");
+        place.ok(&["net", "set", name, &it["value"].to_string()]);
+    }
     let set = json(&place.ok(&["net", "set", knob, "3000", "--json"]));
     assert_eq!((&set["before"], &set["value"]), (&10_000.into(), &3000.into()), "{set:#}");
     let net = json(&place.ok(&["net", "show", "--json"]));
     assert_eq!(net["net"][0]["local NI(s)"][0]["knobs"][knob]["value"], 3000, "{net:#}");
     for (args, why) in [
         (["net", "set", knob, "0"], "message_timeout_ms is not 1 to 3600000"),
-        (["net", "set", "credits", "1"], "no knob 'credits' can be set while a node runs"),
+        (["net", "set", "lustre", "1"], "no knob 'lustre' can be set while a node runs; message_"),
+        (["net", "set", "peer_credits", "1"], "'peer_credits' is fixed when a node starts"),
+        (["net", "set", "file_bytes_max", "-"], "invalid value '-'"),
+        (["health", "set", "health_sensitivity", "9"], "decides between the interfaces of a node"),
+        (["health", "set", "transaction_timeout", "9"], "message_timeout_ms, in milliseconds"),
         (["peer", "set", "1@soft", "down"], "1@soft0 is no peer on this fabric"),
         (["peer", "set", "9@soft", "down"], "9@soft0 is no peer on this fabric"),
     ] {
@@ -302,14 +318,16 @@ fn pings_are_counted_and_timed() {
         let args = [&["ping", "1@soft"][..], wrong].concat();
         assert_eq!(place.run(&args).status.code(), Some(2), "{args:?}");
     }
-    // A node that stands still for a while loses some, and no more.
+    // A node that stands still for a while loses some, and no more: an exit code of its own.
     let args = ["ping", "1@soft", "-c", "4", "-i", "0", "-W", "300"];
     node.signal("-STOP");
     let mut ping = place.start("ping.log", &args);
     ping.wait_until("one is lost", |log| log.contains("no answer from 1@soft0: number 1"));
     node.signal("-CONT");
-    let log = ping.wait();
+    let code = ping.end().code();
+    let log = ping.log();
     assert!(log.contains("4 sent, ") && !log.contains(" 4 lost"), "{log}");
+    assert_eq!(code, Some(3), "{log}");
     // A node that is gone answers none.
     node.kill();
     let output = place.run(&["ping", "1@soft", "-c", "3", "-i", "0", "-W", "300", "--json"]);
@@ -363,6 +381,200 @@ fn latency_and_bandwidth_are_measured_by_size() {
     node.stop();
 }
 
+/// The length of a file and the number of files are knobs, and are obeyed.
+#[test]
+fn the_files_that_a_node_takes_are_limited_while_it_runs() {
+    let place = Place::new("control-limits");
+    let mut node = place.small_node();
+    place.write("file", 4096);
+    place.ok(&["net", "set", "file_bytes_max", "4095"]);
+    let told = place.refused(&["put", "file", "1@soft"]);
+    assert!(told.contains("put file at 1@soft0: "), "{told}");
+    place.ok(&["net", "set", "file_bytes_max", "4096"]);
+    place.ok(&["put", "file", "1@soft"]);
+    for (knob, args) in [
+        ("files_written_max", ["put", "file", "1@soft", "--timeout", "1"]),
+        ("files_read_max", ["get", "file", "1@soft", "--timeout", "1"]),
+    ] {
+        place.ok(&["net", "set", knob, "0"]);
+        let told = place.refused(&args);
+        assert!(told.contains("no progress for 1 s"), "{told}");
+        place.ok(&["net", "set", knob, "1"]);
+        place.ok(&args);
+    }
+    place.ok(&["net", "set", "log_times", "1"]);
+    let log = node.stop();
+    let last = log.lines().last().unwrap();
+    assert!(last.starts_with("20") && last.ends_with("Z left in good order"), "{log}");
+}
+
+/// What is exported is imported again: the same settings, in YAML and in JSON.
+#[test]
+fn settings_are_exported_and_imported() {
+    let place = Place::new("control-import");
+    let mut node = place.small_node();
+    let args = ["node", "--me", "2@soft", "--dir", "other"];
+    let mut other = place.start("other.log", &args);
+    other.wait_until("the node is up", |log| log.contains("is up"));
+    for (node, value) in [("1@soft", "1111"), ("2@soft", "2222")] {
+        place.ok(&["net", "set", "message_timeout_ms", value, "--node", node]);
+    }
+    let exported = place.ok(&["export"]);
+    assert!(exported.contains("1111") && exported.contains("2222"), "{exported}");
+    for (file, args) in [
+        ("yaml", &["export"][..]),
+        ("json", &["export", "--json"]),
+        ("shown", &["net", "show", "--node", "2@soft"]),
+        ("dump", &["dump", "--node", "2@soft"]),
+    ] {
+        fs::write(place.dir.join(file), place.ok(args)).unwrap();
+        place.ok(&["net", "set", "message_timeout_ms", "9", "--node", "2@soft"]);
+        let check = place.ok(&["import", file, "--check", "--json"]);
+        let set = &json(&check)["checked"];
+        let last = set.as_array().unwrap().last().unwrap();
+        assert_eq!(last["set"][0]["before"], 9, "{check}");
+        assert!(place.ok(&["export"]).contains(" 9\n"), "a check sets nothing");
+        place.ok(&["import", file]);
+        assert_eq!(place.ok(&["export"]), exported, "{file}");
+    }
+    // All or nothing, with what is wrong and where.
+    let wrong = |from: &str, to: &str| exported.replace(from, to);
+    let deep = "[".repeat(100_000);
+    for (text, code, why) in [
+        (wrong("2222", "0"), 1, "message_timeout_ms is not 1 to"),
+        (wrong("2222", "many"), 1, "message_timeout_ms is not 1 to"),
+        (wrong("file_idle_ms", "file_idle"), 1, "no knob 'file_idle' can be set"),
+        (wrong("hello_tries: ", "hello_tries: 1"), 1, "and is fixed when a node starts"),
+        (wrong("hello_tries", "hello"), 1, "no tunable 'hello'"),
+        (wrong("2@soft0", "3@soft0"), 1, "no node has its control socket there"),
+        (wrong("soft0", "tcp"), 2, "'net type' is 'tcp'"),
+        (wrong("2@soft0", "2@tcp"), 2, "interface 2: unknown network 'tcp'"),
+        (wrong("knobs", "buttons"), 2, "interface 1: unknown key 'buttons'"),
+        (wrong("local NI(s)", "NIs"), 2, "there is no list 'local NI(s)'"),
+        ("route: []".into(), 2, "unknown key 'route'"),
+        ("net: []".into(), 2, "there is no interface"),
+        ("net: 5".into(), 2, "there is no list 'net'"),
+        ("- 1".into(), 2, "it is no table"),
+        ("net: *a".into(), 2, "wrong: "),
+        ("net: &a [*a]".into(), 2, "an anchor"),
+        (deep, 2, "recursion limit"),
+        (String::new(), 2, "it is empty"),
+        ("\0".into(), 2, "wrong: "),
+    ] {
+        let text = text.replacen("1111", "3333", 1);
+        fs::write(place.dir.join("wrong"), &text).unwrap();
+        let output = place.run(&["import", "wrong"]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.starts_with("lnd: ") && told.contains(why), "{why}: {told}");
+        assert_eq!(output.status.code(), Some(code), "{told}");
+        assert_eq!(place.ok(&["export"]), exported, "nothing was set: {why}");
+    }
+    assert!(place.refused(&["import", "none"]).contains("none: No such file"));
+    // From standard input.
+    let mut child = place.lnd(&["import", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    let input = exported.replace("1111", "4444");
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(place.ok(&["export"]), input);
+    node.stop();
+    other.stop();
+}
+
+/// A client that was told that the node does not answer, or that has gone, does not find its
+/// request carried out later.
+#[test]
+fn what_was_given_up_is_not_done_later() {
+    let place = Place::new("control-late");
+    let mut node = place.small_node();
+    node.signal("-STOP");
+    // This client has asked, and waits.
+    let path = place.dir.join("lnd.fabric.1.control");
+    let dir = fs::File::open(path.parent().unwrap()).unwrap();
+    let fd = std::os::fd::AsRawFd::as_raw_fd(&dir);
+    let socket = format!("/proc/self/fd/{fd}/lnd.fabric.1.control");
+    let set = |value: u32| {
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        let request = format!(
+            "{{\"version\":1,\"do\":\"set\",\"knob\":\"message_timeout_ms\",\"value\":{value}}}\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    };
+    // One goes away before the node can take what it has asked for; another has ended its own
+    // sending, and listens.
+    drop(set(7));
+    let told = place.refused(&["drain"]);
+    assert!(told.contains("no answer within 8 s"), "{told}");
+    let listening = set(8);
+    listening.shutdown(std::net::Shutdown::Write).unwrap();
+    node.signal("-CONT");
+    let mut answer = String::new();
+    BufReader::new(&listening).read_line(&mut answer).unwrap();
+    let answer = json(&answer);
+    assert_eq!(answer["answer"]["before"], 10_000, "the first was not carried out: {answer}");
+    assert_eq!(answer["answer"]["value"], 8, "{answer}");
+    // Nor was the node drained.
+    let stats = json(&place.ok(&["stats", "show", "--json"]));
+    assert_eq!(stats["statistics"]["server"]["draining"], false, "{stats:#}");
+    node.stop();
+}
+
+/// The socket is its user's alone from its first moment: no file mode mask is needed for it.
+#[test]
+fn a_control_socket_is_private_whatever_the_mask() {
+    let place = Place::new("control-mask");
+    let script = "umask 000; exec \"$0\" node --me 1@soft --dir store --nodes 3 --window 34";
+    let log = fs::File::create(place.dir.join("node.log")).unwrap();
+    let child = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_lnd")])
+        .current_dir(&place.dir)
+        .stdin(Stdio::null())
+        .stdout(log)
+        .spawn()
+        .unwrap();
+    let mut node = place.adopt("node.log", child);
+    node.wait_until("the node is up", |log| log.contains("is up"));
+    let path = place.dir.join("lnd.fabric.1.control");
+    wait_until("its socket", || path.exists());
+    let mode = fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "{mode:o}");
+    place.ok(&["net", "show"]);
+    node.stop();
+}
+
+/// Numbers of two incarnations have no difference.
+#[test]
+fn a_node_that_was_started_anew_has_no_difference_to_show() {
+    let place = Place::new("control-anew");
+    for (second, code) in [("b", 1), ("a", 0)] {
+        let path = place.dir.join("fake");
+        let _ = fs::remove_file(&path);
+        let listener = UnixListener::bind(&path).unwrap();
+        let fake = std::thread::spawn(move || {
+            for (incarnation, count) in [("a", 3), (second, 5)] {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut line = String::new();
+                BufReader::new(&stream).read_line(&mut line).unwrap();
+                let statistics = serde_json::json!({ "incarnation": incarnation, "n": count });
+                let answer = serde_json::json!({
+                    "version": 1, "ok": true, "answer": { "statistics": statistics },
+                });
+                stream.write_all(format!("{answer}\n").as_bytes()).unwrap();
+            }
+        });
+        let output = place.run(&["stats", "show", "--diff", "1", "--control", "fake", "--json"]);
+        fake.join().unwrap();
+        assert_eq!(output.status.code(), Some(code));
+        let (shown, told) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        if code == 0 {
+            assert_eq!(json(&shown)["statistics"]["n"], 2, "{shown}");
+        } else {
+            assert!(told.contains("the node was started anew meanwhile"), "{told}");
+        }
+    }
+}
+
 /// What may be in use is no node's to take away.
 #[test]
 fn a_control_path_of_others_is_left_alone_and_the_node_leaves_in_good_order() {
@@ -399,7 +611,8 @@ fn a_control_path_of_others_is_left_alone_and_the_node_leaves_in_good_order() {
 #[test]
 fn what_is_read_by_no_one_any_more_ends() {
     let place = Place::new("control-pipe");
-    let mut node = place.small_node();
+    // With windows that are large enough to measure in.
+    let mut node = place.node("node.log");
     let pings = ["ping", "1@soft", "--count", "1000000", "--interval", "10", "--me", "3@soft"];
     let sizes = ["perf", "1@soft", "--time", "1000", "--iterations", "1000000", "--me", "3@soft"];
     for args in [&pings[..], &sizes] {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use lnd_app::cluster::Cluster;
-use lnd_app::say;
+use lnd_app::{output, say};
+use serde_json::json;
 
 use super::{Done, Failed};
 
@@ -15,11 +16,17 @@ pub enum ClusterCommand {
     Check {
         /// The description (TOML); `lnd schema cluster` says what may be in it.
         file: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Run every node, until SIGINT or SIGTERM, or until one of them ends.
     Run {
         /// The description.
         file: PathBuf,
+        /// Begin each line with the time, in UTC; those of the nodes too.
+        #[arg(long)]
+        times: bool,
     },
     /// Say how every node is.
     Show {
@@ -33,14 +40,22 @@ pub enum ClusterCommand {
 
 impl ClusterCommand {
     pub fn run(self) -> Done {
-        let (Self::Check { file } | Self::Run { file } | Self::Show { file, .. }) = &self;
+        let (Self::Check { file, .. } | Self::Run { file, .. } | Self::Show { file, .. }) = &self;
         let cluster = Cluster::read(file).map_err(Failed::Plan)?;
         match self {
-            Self::Check { file } => {
+            Self::Check { file, json: true } => {
+                let nids: Vec<&str> = cluster.node.iter().map(|it| it.nid.as_str()).collect();
+                say!("{:#}", json!({ "file": file.display().to_string(), "nodes": nids }));
+                Ok(())
+            }
+            Self::Check { file, json: false } => {
                 say!("{}: {} nodes", file.display(), cluster.node.len());
                 Ok(())
             }
-            Self::Run { .. } => Ok(cluster.run()?),
+            Self::Run { times, .. } => {
+                output::use_times(times);
+                Ok(cluster.run()?)
+            }
             Self::Show { json, .. } => {
                 super::print(&cluster.show(), json);
                 Ok(())

@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use clap::Subcommand;
-use lnd_app::control::{client::Client, find};
+use lnd_app::control::{client::Client, default_path, find, find_all};
 use lnd_app::process::{parse_nid, Broken};
 use lnd_core::id::Nid;
 use serde_json::{json, Value};
@@ -14,7 +14,7 @@ use serde_json::{json, Value};
 use super::Done;
 
 /// Which node.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct WhichArgs {
     /// The node's fabric file.
     #[arg(long, value_name = "FILE", default_value = "lnd.fabric")]
@@ -38,6 +38,15 @@ pub struct NodeArgs {
 }
 
 impl WhichArgs {
+    /// The control sockets of the nodes that are meant: of all that are here if none is named.
+    pub fn all(&self) -> Result<Vec<PathBuf>, Broken> {
+        match (&self.control, self.node) {
+            (Some(path), _) => Ok(vec![path.clone()]),
+            (None, None) => find_all(&self.fabric),
+            (None, Some(nid)) => Ok(vec![default_path(&self.fabric, nid)]),
+        }
+    }
+
     /// A connection with the node.
     pub fn client(&self) -> Result<Client, Broken> {
         match &self.control {
@@ -61,6 +70,10 @@ impl NodeArgs {
     fn show(&self, what: &str) -> Done {
         self.ask(json!({ "do": "show", "what": what }))
     }
+
+    fn set(&self, knob: &str, value: u64) -> Done {
+        self.ask(json!({ "do": "set", "knob": knob, "value": value }))
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -70,7 +83,8 @@ pub enum NetCommand {
         #[command(flatten)]
         node: NodeArgs,
     },
-    /// Set a knob of the running node; `show` lists them with their ranges.
+    /// Set a knob of the running node; `show` lists them with their ranges. What is fixed when a
+    /// node starts is refused, with the reason.
     Set {
         /// The knob.
         knob: String,
@@ -85,9 +99,7 @@ impl NetCommand {
     pub fn run(self) -> Done {
         match self {
             Self::Show { node } => node.show("net"),
-            Self::Set { knob, value, node } => {
-                node.ask(json!({ "do": "set", "knob": knob, "value": value }))
-            }
+            Self::Set { knob, value, node } => node.set(&knob, value),
         }
     }
 }
@@ -158,7 +170,13 @@ impl StatsCommand {
         let ask = || node.client()?.ask(json!({ "do": "show", "what": "stats" }));
         let before = ask()?;
         sleep(Duration::from_secs(seconds));
-        super::print(&difference(&before, &ask()?), node.json);
+        let now = ask()?;
+        let incarnation = |it: &Value| it["statistics"]["incarnation"].clone();
+        if incarnation(&before) != incarnation(&now) {
+            let why = "the node was started anew meanwhile: there is no difference to show";
+            return Err(why.into());
+        }
+        super::print(&difference(&before, &now), node.json);
         Ok(())
     }
 }
@@ -173,7 +191,11 @@ fn difference(before: &Value, now: &Value) -> Value {
         }
         (before, Value::Number(it)) => match (it.as_u64(), it.as_f64()) {
             (Some(now), _) => now.saturating_sub(before.as_u64().unwrap_or(0)).into(),
-            (None, Some(now)) => (now - before.as_f64().unwrap_or(0.0)).into(),
+            (None, Some(now)) => {
+                // To the thousandth that a node tells.
+                let grown = now - before.as_f64().unwrap_or(0.0);
+                ((grown * 1e3).round() / 1e3).into()
+            }
             (None, None) => now.clone(),
         },
         (_, now) => now.clone(),
@@ -187,12 +209,24 @@ pub enum HealthCommand {
         #[command(flatten)]
         node: NodeArgs,
     },
+    /// Set a number of health of the running node: as `net set`. What only decides between several
+    /// interfaces is refused, with the reason.
+    Set {
+        /// The knob.
+        knob: String,
+        /// Its value.
+        value: u64,
+        #[command(flatten)]
+        node: NodeArgs,
+    },
 }
 
 impl HealthCommand {
     pub fn run(self) -> Done {
-        let Self::Show { node } = self;
-        node.show("health")
+        match self {
+            Self::Show { node } => node.show("health"),
+            Self::Set { knob, value, node } => node.set(&knob, value),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lnd_app::{demo, say};
+use lnd_app::{demo, output, say};
 
 use super::{Done, Failed};
 
@@ -31,6 +31,9 @@ pub struct DemoArgs {
     #[arg(long, default_value_t = 55, value_name = "SECONDS",
         value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     bound: u64,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 impl DemoArgs {
@@ -43,8 +46,15 @@ impl DemoArgs {
             bound: Duration::from_secs(self.bound),
             progress: !self.quiet,
         };
+        if self.json {
+            output::use_stderr();
+        }
         let outcome = demo::run(&options)?;
-        say!("{outcome}");
+        if self.json {
+            output::document(&outcome.json());
+        } else {
+            say!("{outcome}");
+        }
         if outcome.violations().is_empty() {
             Ok(())
         } else {

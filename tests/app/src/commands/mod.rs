@@ -14,6 +14,7 @@ mod info;
 mod nodes;
 mod replay;
 mod schema;
+mod settings;
 mod sim;
 mod tool;
 mod top;
@@ -43,7 +44,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and all of the output is written
   1  not done: the reason is on standard error; of `sim` and `replay`: a rule was broken
-  2  a usage error: nothing was done
+  2  a usage error, or a plan or description that cannot be: nothing was done
+  3  of `ping`: some were answered and some were lost
 
 Where a command has --json, standard output is one JSON document and nothing else.";
 
@@ -87,6 +89,13 @@ enum Command {
     Top(top::TopArgs),
     /// Show everything that a running node knows, its transfers and last events too.
     Dump(control::DumpArgs),
+    /// Write the settings of running nodes to standard output.
+    ///
+    /// Of every node of the fabric that has a control socket on this machine, or of the one that is
+    /// named.
+    Export(settings::ExportArgs),
+    /// Set running nodes to what a file says, as `export` has written it: all of it or nothing.
+    Import(settings::ImportArgs),
     /// Have a running node take nothing new, end what is open, and leave.
     Drain(control::DrainArgs),
     /// Nodes in virtual time under an adversary: the same seed gives the same run.
@@ -124,6 +133,8 @@ impl Command {
             Self::Health(command) => command.run(),
             Self::Top(args) => args.run(),
             Self::Dump(args) => args.run(),
+            Self::Export(args) => args.run(),
+            Self::Import(args) => args.run(),
             Self::Drain(args) => args.run(),
             Self::Sim(args) => args.run(),
             Self::Replay(args) => args.run(),
@@ -150,6 +161,8 @@ enum Failed {
     Broken(Broken),
     /// It has been said.
     Said,
+    /// Some of it was done, and what was not has been said.
+    Partly,
 }
 
 impl<E: Into<Broken>> From<E> for Failed {
@@ -186,7 +199,8 @@ fn grammar() -> clap::Command {
 
 /// Does what the command line says.
 pub fn main(started: Instant) -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let line = fabric::with_file_named(std::env::args_os().collect());
+    let cli = match Cli::try_parse_from(line) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and the version are answers, all else is a usage error.
@@ -204,6 +218,7 @@ pub fn main(started: Instant) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failed::Said) => ExitCode::FAILURE,
+        Err(Failed::Partly) => ExitCode::from(3),
         Err(Failed::Broken(error)) => {
             complain!("{error}");
             ExitCode::FAILURE

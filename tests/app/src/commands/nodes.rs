@@ -8,7 +8,7 @@ use std::time::Instant;
 use lnd_app::metrics::parse_address;
 use lnd_app::output;
 use lnd_app::process::{
-    self, parse_nid, Control, Make, PerfPlan, PingPlan, Setup, PERF_BYTES, PING_BYTES,
+    self, parse_nid, Control, Make, Manner, PerfPlan, PingPlan, Setup, PERF_BYTES, PING_BYTES,
 };
 use lnd_core::id::Nid;
 use lnd_core::time::Span;
@@ -54,9 +54,7 @@ impl NodeArgs {
     pub fn run(self, started: Instant) -> Done {
         let Self { dir, metrics, fabric, nodes, window, me, capture, control, no_control, times } =
             self;
-        if times {
-            output::use_times();
-        }
+        output::use_times(times);
         if let Some(mib) = window.filter(|mib| process::check_window(mib << 20).is_err()) {
             return Err(Failed::window(&["node"], mib));
         }
@@ -96,6 +94,23 @@ impl ClientArgs {
     }
 }
 
+/// How a file's way is told of.
+#[derive(Debug, clap::Args)]
+pub struct MannerArgs {
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+    /// Draw no progress bar.
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl MannerArgs {
+    const fn manner(&self) -> Manner {
+        Manner { json: self.json, quiet: self.quiet }
+    }
+}
+
 #[derive(Debug, clap::Args)]
 pub struct PutArgs {
     /// The file; `-` is standard input.
@@ -108,16 +123,18 @@ pub struct PutArgs {
     name: Option<String>,
     #[command(flatten)]
     client: ClientArgs,
+    #[command(flatten)]
+    manner: MannerArgs,
 }
 
 impl PutArgs {
     pub fn run(self, started: Instant) -> Done {
-        let Self { file, nid, name, client } = self;
+        let Self { file, nid, name, client, manner } = self;
         if name.is_none() && file == Path::new("-") {
             let why = "standard input has no name: --name says what the file is called there";
             return Err(Failed::usage(&["put"], why));
         }
-        Ok(process::put(&client.setup(started), &file, name.as_deref(), nid)?)
+        Ok(process::put(&client.setup(started), &file, name.as_deref(), nid, manner.manner())?)
     }
 }
 
@@ -133,14 +150,20 @@ pub struct GetArgs {
     out: Option<PathBuf>,
     #[command(flatten)]
     client: ClientArgs,
+    #[command(flatten)]
+    manner: MannerArgs,
 }
 
 impl GetArgs {
     pub fn run(self, started: Instant) -> Done {
-        let Self { name, nid, out, client } = self;
+        let Self { name, nid, out, client, manner } = self;
         let last = name.rsplit('/').next().unwrap_or(&name).to_owned();
         let out = out.unwrap_or_else(|| last.into());
-        Ok(process::get(&client.setup(started), &name, &out, nid)?)
+        if manner.json && out == Path::new("-") {
+            let why = "--json and --out -: standard output is either the file or JSON";
+            return Err(Failed::usage(&["get"], why));
+        }
+        Ok(process::get(&client.setup(started), &name, &out, nid, manner.manner())?)
     }
 }
 
@@ -182,7 +205,11 @@ impl PingArgs {
             wait: Span::from_millis(wait),
             json,
         };
-        Ok(process::ping(&client.setup(started), nid, &plan)?)
+        if process::ping(&client.setup(started), nid, &plan)? {
+            Ok(())
+        } else {
+            Err(Failed::Partly)
+        }
     }
 }
 
@@ -242,10 +269,13 @@ pub struct BenchArgs {
     /// Below which directory the files lie while it runs; if not given: in memory.
     #[arg(long)]
     dir: Option<PathBuf>,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 impl BenchArgs {
     pub fn run(self) -> Done {
-        Ok(process::bench(self.dir.as_deref(), self.size, self.runs)?)
+        Ok(process::bench(self.dir.as_deref(), self.size, self.runs, self.json)?)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use lnd_app::{output, say};
+use lnd_app::{output, progress, say};
 use lnd_sim::simulator::{Recorded, RunLog};
 use lnd_sim::world::run_logged;
 use serde_json::{json, Value};
@@ -27,6 +27,9 @@ pub struct ReplayArgs {
     /// As JSON; of --show: a line for each event.
     #[arg(long)]
     json: bool,
+    /// Draw no progress.
+    #[arg(long)]
+    quiet: bool,
 }
 
 impl ReplayArgs {
@@ -69,7 +72,9 @@ impl ReplayArgs {
     fn play(&self) -> Done {
         let (mut reader, head) = Reader::open(&self.file)?;
         let log = RunLog::whole();
+        let bar = progress::spinner("the run", self.quiet);
         let played = run_logged(&head.options, head.defect, Some(&log));
+        bar.finish_and_clear();
         let record = Recorded::of(&log.take().0);
         let mut differs = None;
         for (number, event) in record.iter().enumerate() {

@@ -13,43 +13,39 @@ use lnd_sim::node::{blocker_words, tag_words, upper_words, words};
 use lnd_sim::runtime::Station;
 use serde_json::{json, Map, Value};
 
+use super::knobs::{self, OfProcess, Setting};
 use super::PARTS;
 use crate::process::parse_nid;
 
+/// What a process tells of itself, beside its node.
+#[derive(Debug)]
+pub struct Process {
+    /// What it has done.
+    pub served: Value,
+    /// What it can change.
+    pub knobs: OfProcess,
+}
+
 /// What a request wants of the process and not of the node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Take nothing new, let what is open end for so long, then leave.
     Drain(Span),
+    /// Set these knobs.
+    Set(OfProcess),
 }
 
 /// Longest time that a drain may be given.
 const LONGEST_GRACE_MS: u64 = 3_600_000;
 
-/// A number that can be changed while the node runs.
-struct Knob {
-    name: &'static str,
-    what: &'static str,
-    least: u64,
-    most: u64,
-}
-
-const KNOBS: [Knob; 1] = [Knob {
-    name: "message_timeout_ms",
-    what:
-        "the one deadline of a message, over all its waits; of messages that are sent from now on",
-    least: 1,
-    most: 3_600_000,
-}];
-
-/// Answers a request of the node. `server` is what its process tells of itself.
+/// Answers a request of the node.
 ///
 /// # Errors
 /// The request makes no sense, in words.
 pub fn answer(
     now: Instant,
     station: &mut Station<'_>,
-    server: Value,
+    process: Process,
     request: &Value,
 ) -> Result<(Value, Option<Order>), String> {
     let word = |name: &str| {
@@ -57,8 +53,13 @@ pub fn answer(
         found.ok_or_else(|| format!("'{name}' is missing or no text"))
     };
     match word("do")? {
-        "show" => Ok((show(now, station, server, word("what")?)?, None)),
-        "set" => Ok((set(station, word("knob")?, &request["value"])?, None)),
+        "show" => Ok((show(now, station, process, word("what")?)?, None)),
+        "set" if request.get("knobs").is_some() => set_several(station, &process, request),
+        "set" => {
+            let set = knobs::check(station, &process.knobs, word("knob")?, &request["value"])?;
+            let answer = json!({ "knob": set.name, "before": set.before, "value": set.value });
+            Ok((answer, made(station, &[set])))
+        }
         "peer" => {
             let nid = parse_nid(word("nid")?)?;
             let up = request["up"].as_bool().ok_or("'up' is missing or no truth value")?;
@@ -82,17 +83,17 @@ pub fn answer(
 fn show(
     now: Instant,
     station: &mut Station<'_>,
-    server: Value,
+    process: Process,
     what: &str,
 ) -> Result<Value, String> {
     Ok(match what {
-        "net" => net(station),
+        "net" => net(station, &process.knobs),
         "peer" => peers(now, station),
-        "stats" => stats(now, station, server),
+        "stats" => stats(now, station, process.served),
         "health" => health(station),
         "transfers" => transfers(now, station),
         "nodes" => nodes(station),
-        "dump" => dump(now, station, server),
+        "dump" => dump(now, station, process),
         other => {
             let names: Vec<&str> = PARTS.iter().map(|(name, _)| *name).collect();
             return Err(format!("'{other}': there are {}", names.join(", ")));
@@ -109,33 +110,43 @@ fn lower(name: impl std::fmt::Debug) -> String {
     format!("{name:?}").to_lowercase()
 }
 
-fn knobs(station: &Station<'_>) -> Value {
-    let value = |knob: &Knob| match knob.name {
-        "message_timeout_ms" => station.node.timeout().as_nanos() / 1_000_000,
-        _ => 0,
-    };
-    let shown = |knob: &Knob| {
-        let range = format!("{}..={}", knob.least, knob.most);
-        let shown = json!({ "value": value(knob), "range": range, "what": knob.what });
-        (knob.name.to_owned(), shown)
-    };
-    KNOBS.iter().map(shown).collect::<Map<_, _>>().into()
+/// Makes the settings of the node; those of the process are ordered.
+fn made(station: &mut Station<'_>, all: &[Setting]) -> Option<Order> {
+    all.iter().for_each(|setting| knobs::make(station, setting));
+    Some(Order::Set(all.iter().map(|it| (it.name, it.value)).collect()))
 }
 
-fn set(station: &mut Station<'_>, name: &str, value: &Value) -> Result<Value, String> {
-    let Some(knob) = KNOBS.iter().find(|knob| knob.name == name) else {
-        let names: Vec<&str> = KNOBS.iter().map(|knob| knob.name).collect();
-        return Err(format!(
-            "no knob '{name}' can be set while a node runs; {} can",
-            names.join(", ")
-        ));
+/// Sets several knobs, or none of them. `tunables` have to be what they are; with `check` nothing
+/// is set.
+fn set_several(
+    station: &mut Station<'_>,
+    process: &Process,
+    request: &Value,
+) -> Result<(Value, Option<Order>), String> {
+    let empty = Map::new();
+    let table = |name: &str| match request.get(name) {
+        None => Ok(&empty),
+        Some(it) => it.as_object().ok_or_else(|| format!("'{name}' is no table")),
     };
-    let range = knob.least..=knob.most;
-    let value = value.as_u64().filter(|value| range.contains(value));
-    let value = value.ok_or_else(|| format!("{name} is not {} to {}", knob.least, knob.most))?;
-    let before = knobs(station)[name]["value"].clone();
-    station.node.set_timeout(Span::from_millis(value));
-    Ok(json!({ "knob": name, "before": before, "value": value }))
+    let now = tunables(station);
+    for (name, wanted) in table("tunables")? {
+        let Some(now) = now.get(name) else { return Err(format!("no tunable '{name}'")) };
+        // 5 and 5.0 are one number.
+        if now != wanted && now.as_f64() != wanted.as_f64() {
+            let why = "is fixed when a node starts";
+            return Err(format!("'{name}' is {now}, not {wanted}, and {why}"));
+        }
+    }
+    let check =
+        |(name, wanted): (&String, &Value)| knobs::check(station, &process.knobs, name, wanted);
+    let all: Vec<Setting> = table("knobs")?.iter().map(check).collect::<Result<_, _>>()?;
+    let shown = all
+        .iter()
+        .filter(|it| it.before != it.value)
+        .map(|it| json!({ "knob": it.name, "before": it.before, "value": it.value }));
+    let answer = json!({ "set": shown.collect::<Vec<_>>() });
+    let is_check = request["check"].as_bool().unwrap_or(false);
+    Ok((answer, if is_check { None } else { made(station, &all) }))
 }
 
 /// A link: the driver's state of it, and what its engine's registers say.
@@ -155,7 +166,23 @@ fn link(station: &Station<'_>, link: LinkId) -> Option<Value> {
     }))
 }
 
-fn net(station: &Station<'_>) -> Value {
+/// What is fixed when a node starts.
+fn tunables(station: &Station<'_>) -> Value {
+    let config = station.node.driver.config();
+    json!({
+        "peer_credits": config.depth,
+        "peers": config.peers,
+        "pulls_per_peer": config.pulls,
+        "immediate_bytes_max": config.immediate_max,
+        "drain_bound_ms": millis(config.drain_bound),
+        "hello_timeout_ms": millis(config.hello_timeout),
+        "hello_tries": config.hello_tries,
+        "credit_stall_ms": millis(config.credit_stall),
+        "decision_bound_ms": millis(config.decision_bound),
+    })
+}
+
+fn net(station: &Station<'_>, process: &OfProcess) -> Value {
     let driver = &station.node.driver;
     let (me, config) = (driver.identity(), driver.config());
     let links = station.fabric().links();
@@ -173,18 +200,8 @@ fn net(station: &Station<'_>) -> Value {
             "all": config.slots, "for peers": config.passive_slots,
             "in use": active + passive, "in use by peers": passive,
         },
-        "tunables": {
-            "peer_credits": config.depth,
-            "peers": config.peers,
-            "pulls_per_peer": config.pulls,
-            "immediate_bytes_max": config.immediate_max,
-            "drain_bound_ms": millis(config.drain_bound),
-            "hello_timeout_ms": millis(config.hello_timeout),
-            "hello_tries": config.hello_tries,
-            "credit_stall_ms": millis(config.credit_stall),
-            "decision_bound_ms": millis(config.decision_bound),
-        },
-        "knobs": knobs(station),
+        "tunables": tunables(station),
+        "knobs": knobs::shown(station, process),
     });
     json!({ "net": [{ "net type": "soft0", "local NI(s)": [interface] }] })
 }
@@ -238,7 +255,9 @@ fn stats(now: Instant, station: &Station<'_>, server: Value) -> Value {
     let refused = node.receiver().errors().iter().filter(|(_, count)| *count > 0);
     let refused = refused.map(|(error, count)| (error.to_string(), Value::from(count)));
     let ledger = node.lnet.ledger();
+    let incarnation = node.driver.identity().incarnation;
     json!({ "statistics": {
+        "incarnation": format!("{:016x}", incarnation.raw()),
         "at_ms": millis(now.since(Instant::ORIGIN)),
         "counters": counters.collect::<Map<_, _>>(),
         "ends": roles.collect::<Map<_, _>>(),
@@ -293,13 +312,13 @@ fn transfers(now: Instant, station: &Station<'_>) -> Value {
     json!({ "transfers": shown.collect::<Vec<_>>() })
 }
 
-fn dump(now: Instant, station: &mut Station<'_>, server: Value) -> Value {
+fn dump(now: Instant, station: &mut Station<'_>, process: Process) -> Value {
     let mut all = Map::new();
     for part in [
-        net(station),
+        net(station, &process.knobs),
         nodes(station),
         peers(now, station),
-        stats(now, station, server),
+        stats(now, station, process.served),
         health(station),
         transfers(now, station),
     ] {

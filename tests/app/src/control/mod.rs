@@ -7,15 +7,18 @@
 //! ```
 //!
 //! `place.rs` is where the socket lies, `socket.rs` its threads, `answer.rs` what a node answers,
-//! `client.rs` the other end.
+//! `knobs.rs` what can be set, `client.rs` the other end.
 
 mod answer;
 pub mod client;
+mod knobs;
 mod place;
 mod socket;
+mod system;
 
-pub use answer::{answer, Order};
-pub use place::{default_path, find};
+pub use answer::{answer, Order, Process};
+pub use knobs::OfProcess;
+pub use place::{default_path, find, find_all};
 pub use socket::{Asked, Socket};
 
 /// Of requests and answers. A request of another version is refused.

@@ -28,29 +28,13 @@ pub fn find(fabric: &Path, nid: Option<Nid>) -> Result<PathBuf, Broken> {
     if let Some(nid) = nid {
         return Ok(default_path(fabric, nid));
     }
-    let dir = fabric.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let prefix = fabric.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let is_socket = |entry: &fs::DirEntry| {
-        let name = entry.file_name();
-        let number = name.to_str().and_then(|name| {
-            name.strip_prefix(prefix)?.strip_prefix('.')?.strip_suffix(".control")
-        });
-        let is_number = number.is_some_and(|it| it.parse::<u32>().is_ok());
-        is_number && entry.file_type().is_ok_and(|kind| kind.is_socket())
-    };
-    let entries = fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
-    let mut found: Vec<PathBuf> =
-        entries.flatten().filter(is_socket).map(|entry| dir.join(entry.file_name())).collect();
+    let mut found = sockets(fabric)?;
     if found.len() > 1 {
         found.retain(|path| answers(path));
     }
-    found.sort();
     match found.as_slice() {
         [one] => Ok(one.clone()),
-        [] => {
-            let why = "no node here has a control socket; `lnd node` makes one";
-            Err(format!("{}: {why}", fabric.display()).into())
-        }
+        [] => Err(none(fabric)),
         several => {
             let names: Vec<String> =
                 several.iter().map(|path| path.display().to_string()).collect();
@@ -58,6 +42,43 @@ pub fn find(fabric: &Path, nid: Option<Nid>) -> Result<PathBuf, Broken> {
             Err(format!("{}: {why}", fabric.display()).into())
         }
     }
+}
+
+/// The control sockets of all nodes of this machine that are at one.
+///
+/// # Errors
+/// There is none.
+pub fn find_all(fabric: &Path) -> Result<Vec<PathBuf>, Broken> {
+    let mut found = sockets(fabric)?;
+    found.retain(|path| answers(path));
+    if found.is_empty() {
+        return Err(none(fabric));
+    }
+    Ok(found)
+}
+
+fn none(fabric: &Path) -> Broken {
+    let why = "no node here has a control socket; `lnd node` makes one";
+    format!("{}: {why}", fabric.display()).into()
+}
+
+/// What lies beside the fabric and looks like a control socket, by the nodes' numbers.
+fn sockets(fabric: &Path) -> Result<Vec<PathBuf>, Broken> {
+    let dir = fabric.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let prefix = fabric.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let number = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| {
+            name.strip_prefix(prefix)?.strip_prefix('.')?.strip_suffix(".control")
+        });
+        let number = number.and_then(|it| it.parse::<u32>().ok())?;
+        entry.file_type().is_ok_and(|kind| kind.is_socket()).then_some(number)
+    };
+    let entries = fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let named = |entry: fs::DirEntry| Some((number(&entry)?, dir.join(entry.file_name())));
+    let mut found: Vec<(u32, PathBuf)> = entries.flatten().filter_map(named).collect();
+    found.sort();
+    Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
 /// Whether a node is at its control socket: one that was killed has left its file behind.

@@ -4,11 +4,11 @@
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -16,6 +16,7 @@ use std::time::Duration;
 use serde_json::{json, Value};
 
 use super::place::shortened;
+use super::system::{has_hung_up, listen_privately};
 use super::{LINE, VERSION};
 use crate::process::Broken;
 
@@ -24,7 +25,9 @@ const CONNECTIONS: u32 = 16;
 /// A connection that asks nothing for so long is closed.
 const IDLE: Duration = Duration::from_secs(60);
 /// The node's thread answers within so long, or the client is told that it does not.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 5_000 });
+/// A request that has been taken in hand is answered within so long.
+const IN_HAND: Duration = Duration::from_secs(2);
 /// Between two looks for a connection.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -34,6 +37,16 @@ pub struct Asked {
     /// The request, of a version that is known.
     pub request: Value,
     reply: SyncSender<Result<Value, String>>,
+    /// Set by the node's thread, which then does it, or by the connection's, which then says that
+    /// nothing was done.
+    claimed: Arc<AtomicBool>,
+    from: Arc<UnixStream>,
+}
+
+/// Whether the caller is the first to claim a request. The request itself goes through a channel,
+/// which orders what is in it.
+fn claims(claimed: &AtomicBool) -> bool {
+    !claimed.swap(true, Ordering::Relaxed)
 }
 
 impl Asked {
@@ -93,9 +106,8 @@ impl Socket {
                 Err(error) => return Err(named(error).into()),
             }
         }
-        let listener = UnixListener::bind(&short).map_err(named)?;
         // Who may use the socket may stop the node.
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(named)?;
+        let listener = listen_privately(&short).map_err(named)?;
         let file = file_at(path).map_err(named)?;
         listener.set_nonblocking(true).map_err(named)?;
         let (sender, asked) = mpsc::channel();
@@ -110,9 +122,10 @@ impl Socket {
         &self.path
     }
 
-    /// The next question that waits for its answer.
+    /// The next question that waits for its answer. One whose client has been told that the node
+    /// does not answer, or has gone, is not asked any more.
     pub fn next(&self) -> Option<Asked> {
-        self.asked.try_recv().ok()
+        self.asked.try_iter().find(|it| !has_hung_up(&it.from) && claims(&it.claimed))
     }
 }
 
@@ -131,7 +144,7 @@ fn listen(listener: &UnixListener, sender: &Sender<Asked>, end: &AtomicBool) {
                 let (sender, open) = (sender.clone(), open.clone());
                 thread::spawn(move || {
                     // An error ends the connection, which is all there is to do about it.
-                    let _ = serve(&stream, &sender);
+                    let _ = serve(&Arc::new(stream), &sender);
                     open.fetch_sub(1, Ordering::Relaxed);
                 });
             }
@@ -142,11 +155,11 @@ fn listen(listener: &UnixListener, sender: &Sender<Asked>, end: &AtomicBool) {
 }
 
 /// One connection, until it ends.
-fn serve(stream: &UnixStream, sender: &Sender<Asked>) -> io::Result<()> {
+fn serve(stream: &Arc<UnixStream>, sender: &Sender<Asked>) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(IDLE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut reader = BufReader::new(stream);
+    let mut reader = BufReader::new(&**stream);
     loop {
         let mut line = Vec::new();
         reader.by_ref().take(LINE).read_until(b'\n', &mut line)?;
@@ -156,11 +169,11 @@ fn serve(stream: &UnixStream, sender: &Sender<Asked>) -> io::Result<()> {
         if !line.ends_with(b"\n") {
             return write_line(stream, &refused("a request is one line of at most 1 MiB"));
         }
-        write_line(stream, &ask(&line, sender))?;
+        write_line(stream, &ask(&line, stream, sender))?;
     }
 }
 
-fn ask(line: &[u8], sender: &Sender<Asked>) -> Value {
+fn ask(line: &[u8], from: &Arc<UnixStream>, sender: &Sender<Asked>) -> Value {
     let request: Value = match serde_json::from_slice(line) {
         Ok(request) => request,
         Err(error) => return refused(&format!("no JSON: {error}")),
@@ -171,13 +184,25 @@ fn ask(line: &[u8], sender: &Sender<Asked>) -> Value {
         None => return refused("no version"),
     }
     let (reply, answer) = mpsc::sync_channel(1);
-    if sender.send(Asked { request, reply }).is_err() {
+    let claimed = Arc::new(AtomicBool::new(false));
+    let asked = Asked { request, reply, claimed: claimed.clone(), from: from.clone() };
+    if sender.send(asked).is_err() {
         return refused("the node has ended");
     }
-    match answer.recv_timeout(PATIENCE) {
+    let mut answered = answer.recv_timeout(PATIENCE);
+    if answered == Err(RecvTimeoutError::Timeout) && !claims(&claimed) {
+        answered = answer.recv_timeout(IN_HAND);
+        if answered == Err(RecvTimeoutError::Timeout) {
+            return refused("the node does it, but does not answer: its thread stands still");
+        }
+    }
+    match answered {
         Ok(Ok(answer)) => json!({ "version": VERSION, "ok": true, "answer": answer }),
         Ok(Err(why)) => refused(&why),
-        Err(_) => refused("the node does not answer: it is ending, or its thread stands still"),
+        Err(RecvTimeoutError::Disconnected) => refused("the node has ended"),
+        Err(RecvTimeoutError::Timeout) => {
+            refused("the node does not answer: its thread stands still; nothing was done")
+        }
     }
 }
 
@@ -187,4 +212,37 @@ fn refused(why: &str) -> Value {
 
 fn write_line(mut stream: &UnixStream, value: &Value) -> io::Result<()> {
     stream.write_all(format!("{value}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_done_or_refused_and_never_both() {
+        let path = std::env::temp_dir().join(format!("lnd-socket-{}", std::process::id()));
+        let socket = Socket::open(&path).unwrap();
+        let client = UnixStream::connect(&path).unwrap();
+        let ask = |value: u32| {
+            let request = json!({ "version": VERSION, "value": value });
+            write_line(&client, &request).unwrap();
+        };
+        let mut answers = BufReader::new(&client).lines();
+        // The node's thread stands still until the client has been told so.
+        ask(1);
+        let told = answers.next().unwrap().unwrap();
+        assert!(told.contains("stands still; nothing was done"), "{told}");
+        ask(2);
+        let asked = loop {
+            if let Some(asked) = socket.next() {
+                break asked;
+            }
+        };
+        assert_eq!(asked.request["value"], 2, "the first is not done any more");
+        // What was taken in hand in time is answered, although late.
+        thread::sleep(PATIENCE * 2);
+        asked.answer(Ok("done".into()));
+        let told = answers.next().unwrap().unwrap();
+        assert!(told.contains("\"answer\":\"done\""), "{told}");
+    }
 }

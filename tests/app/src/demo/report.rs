@@ -7,6 +7,7 @@ use std::fmt;
 use lnd_core::counters::{Counter, Counters};
 use lnd_core::time::Span;
 use lnd_sim::node::Stats;
+use serde_json::{json, Map, Value};
 
 use super::incarnation::{Remains, FAILURE_COUNTERS};
 use super::percentiles::Latencies;
@@ -147,6 +148,36 @@ impl fmt::Display for Outcome {
 }
 
 impl Outcome {
+    /// The same as a value.
+    pub fn json(&self) -> Value {
+        let (stats, wrong) = (self.stats(), self.violations());
+        let millis = |it: Span| it.as_nanos() as f64 / 1e6;
+        let latencies = self.latencies().lines().into_iter().map(|line| {
+            let [p50, p90, p99, most] = line.micros;
+            json!({
+                "kind": format!("{:?}", line.kind).to_uppercase(),
+                "payload": line.class.to_string(), "count": line.count, "bytes": line.bytes,
+                "us": { "p50": p50, "p90": p90, "p99": p99, "max": most },
+            })
+        });
+        let failures = self.failures.iter().map(|it| {
+            let counts = it.counts.iter().filter(|(_, count)| *count > 0);
+            let counts = counts.map(|(it, count)| (it.name().to_owned(), Value::from(*count)));
+            json!({
+                "what": it.what, "seen_by": it.seen_by, "quiet_after_ms": it.took.map(millis),
+                "counts": counts.collect::<Map<_, _>>(),
+            })
+        });
+        json!({
+            "result": if wrong.is_empty() { "ok" } else { "failed" }, "violations": wrong,
+            "files": self.files, "bytes": self.bytes, "seconds": millis(self.traffic()) / 1e3,
+            "accepted": stats.accepted, "finalized": stats.finalized(),
+            "latencies": latencies.collect::<Vec<_>>(),
+            "failures": failures.collect::<Vec<_>>(),
+            "oracle_violations": self.oracle,
+        })
+    }
+
     fn write_latencies(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,

@@ -56,7 +56,7 @@ pub use receive::Room;
 pub use rpc::{
     Answer, Call, Refusal, RpcError, Window, FIXED_BYTES, MAGIC, MAX_MESSAGE, MAX_NAME, VERSION,
 };
-pub use server::{FileServer, ServerConfig, ServerStats, Trouble};
+pub use server::{FileServer, Limits, ServerConfig, ServerStats, Trouble};
 pub use store::{parts, DirStore, Info, MemoryStore, ReadBack, Store, StoreError};
 pub use words::WORD_MARK;
 

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use lnd_sim::fabric::free_bytes;
 use lnd_sim::rng::Rng;
+use serde_json::json;
 
 use super::{signals, Broken};
 
@@ -43,8 +44,11 @@ impl Drop for Bench {
 ///
 /// # Errors
 /// There is no room, a command fails, or a file does not come back as it was.
-pub fn bench(place: Option<&Path>, mib: u64, runs: u32) -> Result<(), Broken> {
+pub fn bench(place: Option<&Path>, mib: u64, runs: u32, json: bool) -> Result<(), Broken> {
     signals::catch();
+    if json {
+        crate::output::use_stderr();
+    }
     let memory = Path::new("/dev/shm");
     let temporary = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
     let place = place.map_or(temporary, Path::to_owned);
@@ -66,11 +70,16 @@ pub fn bench(place: Option<&Path>, mib: u64, runs: u32) -> Result<(), Broken> {
         let found = bench.round(&format!("{run} of {runs}"))?;
         ratios.iter_mut().zip(found).for_each(|(all, one)| all.push(one));
     }
+    let mut shown = json!({ "mib": mib, "dir": place.display().to_string(), "runs": runs });
     for (name, mut all) in ["put", "get"].into_iter().zip(ratios) {
         all.sort_by(f64::total_cmp);
         let at = |index: usize| all.get(index).copied().unwrap_or(0.0);
         let (least, middle, most) = (at(0), at(all.len() / 2), at(all.len().saturating_sub(1)));
         crate::say!("lnd {name}: {middle:.2} x cp (least {least:.2}, most {most:.2})");
+        shown[name] = json!({ "of_cp": middle, "least": least, "most": most, "all": all });
+    }
+    if json {
+        crate::output::document(&shown);
     }
     Ok(())
 }

@@ -3,11 +3,14 @@
 
 use std::path::Path;
 
+use indicatif::ProgressBar;
 use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
 use lnd_sim::fabric::{node_of, MemoryWindow};
 use lnd_sim::lnet::Event;
 use lnd_sim::runtime::{random_word, Station};
+
+use serde_json::json;
 
 use super::host::{host, Actor};
 use super::input::{self, Out};
@@ -15,6 +18,7 @@ use super::patience::Patience;
 use super::presence::{obstacle, stranger};
 use super::{signals, Broken, Setup, GRACE};
 use crate::files::{ClientConfig, FileClient, Job, JobDone, JobError, Pages, Room, WriteBehind};
+use crate::progress;
 
 /// What a client does next.
 pub(super) enum Next {
@@ -38,8 +42,18 @@ fn once<'j>(make: impl FnOnce() -> Job + 'j) -> Jobs<'j> {
 /// So often the fabric's table is asked about the server.
 const LOOK: Span = Span::from_millis(20);
 
+/// How a client tells of its job.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    /// As JSON.
+    pub json: bool,
+    /// Without a bar.
+    pub quiet: bool,
+}
+
 struct Asking<'j> {
     setup: &'j Setup,
+    bar: &'j ProgressBar,
     server: Nid,
     jobs: Jobs<'j>,
     /// When the next job is to be begun.
@@ -72,6 +86,8 @@ enum GaveUp {
 /// What was going on, for messages about a job's end.
 pub(super) struct Words<'w> {
     pub what: &'w str,
+    /// What shows how far it is.
+    pub bar: ProgressBar,
     /// The file at this end.
     pub local: &'w Path,
 }
@@ -84,6 +100,7 @@ pub(super) fn ask(
 ) -> Result<JobDone, Broken> {
     let mut asking = Asking {
         setup,
+        bar: &words.bar,
         server,
         jobs,
         pause: None,
@@ -97,8 +114,10 @@ pub(super) fn ask(
         patience: Patience::new(Instant::ORIGIN, Span::from_secs(setup.timeout)),
         gave_up: None,
     };
-    host(setup, &mut asking)?;
-    let Words { what, local } = words;
+    let hosted = host(setup, &mut asking);
+    words.bar.finish_and_clear();
+    hosted?;
+    let Words { what, local, .. } = words;
     let in_the_way = asking.obstacle.clone();
     let obstacle = asking.obstacle.unwrap_or_else(|| format!("{server} does not answer"));
     // A job that was given up is ended as one that was stopped.
@@ -129,9 +148,18 @@ pub(super) fn ask(
     }
 }
 
-fn notified(verb: &str, name: &str, done: &JobDone) {
+fn notified(verb: &str, name: &str, done: &JobDone, manner: Manner) {
     let seconds = done.duration().as_nanos() as f64 / 1e9;
+    if manner.json {
+        let sum = done.checksum.map(|it| format!("{it:016x}"));
+        crate::output::document(&json!({
+            verb: name, "bytes": done.bytes, "seconds": seconds, "restarts": done.restarts,
+            "checksum": sum,
+        }));
+        return;
+    }
     let mib = done.bytes as f64 / f64::from(1 << 20);
+    let verb = if verb == "get" { "got" } else { verb };
     crate::say!(
         "{verb} {name}: {mib:.1} MiB in {seconds:.2} s, {:.0} MiB/s, {} restarts, checksum {:016x}",
         mib / seconds.max(1e-9),
@@ -144,17 +172,27 @@ fn notified(verb: &str, name: &str, done: &JobDone) {
 ///
 /// # Errors
 /// The file, the fabric or the server.
-pub fn put(setup: &Setup, file: &Path, name: Option<&str>, to: Nid) -> Result<(), Broken> {
+pub fn put(
+    setup: &Setup,
+    file: &Path,
+    name: Option<&str>,
+    to: Nid,
+    manner: Manner,
+) -> Result<(), Broken> {
     // Before signals are caught: reading may take for ever.
     let source = input::source(file)?;
     let own = || file.file_name()?.to_str();
     let unnamed = || format!("{}: has no name that is text; --name gives it one", file.display());
     let name = name.or_else(own).ok_or_else(unnamed)?;
     signals::catch();
-    let words = Words { what: &format!("put {name} at {to}"), local: file };
+    if manner.json {
+        crate::output::use_stderr();
+    }
+    let bar = progress::bytes(name, manner.quiet);
+    let words = Words { what: &format!("put {name} at {to}"), local: file, bar };
     let make = || Job::put(to, name, source, Instant::NEVER);
     let done = ask(setup, to, &words, once(make))?;
-    notified("put", name, &done);
+    notified("put", name, &done, manner);
     Ok(())
 }
 
@@ -162,17 +200,18 @@ pub fn put(setup: &Setup, file: &Path, name: Option<&str>, to: Nid) -> Result<()
 ///
 /// # Errors
 /// The file, the fabric or the server.
-pub fn get(setup: &Setup, name: &str, to: &Path, from: Nid) -> Result<(), Broken> {
+pub fn get(setup: &Setup, name: &str, to: &Path, from: Nid, manner: Manner) -> Result<(), Broken> {
     signals::catch();
-    if to == Path::new("-") {
+    if to == Path::new("-") || manner.json {
         crate::output::use_stderr();
     }
     // The node's thread fetches while this one's file system works.
     let sink = WriteBehind::new(Out::open(to)?);
-    let words = Words { what: &format!("get {name} from {from}"), local: to };
+    let bar = progress::bytes(name, manner.quiet);
+    let words = Words { what: &format!("get {name} from {from}"), local: to, bar };
     let make = || Job::get(from, name, sink, Instant::NEVER);
     let done = ask(setup, from, &words, once(make))?;
-    notified("got", name, &done);
+    notified("get", name, &done, manner);
     Ok(())
 }
 
@@ -252,7 +291,11 @@ impl Actor for Asking<'_> {
         let Some(client) = &mut self.client else { return false };
         client.poll(now, &mut station.node.lnet, window);
         let done = client.next_done();
-        let (moved, restarts) = (client.progress().0, client.stats().restarts);
+        let ((moved, whole), restarts) = (client.progress(), client.stats().restarts);
+        if whole > 0 && !self.bar.is_hidden() {
+            self.bar.set_length(whole);
+            self.bar.set_position(moved);
+        }
         self.has_moved |= moved > 0;
         let more = done.is_some() || client.next_deadline().is_some_and(|due| due <= now);
         if self.pause.is_some() {

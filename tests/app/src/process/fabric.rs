@@ -11,6 +11,8 @@ use lnd_sim::fabric::{
     Shape,
 };
 
+use serde_json::{json, Value};
+
 use super::Broken;
 
 /// Makes a fabric file. Its size is a power of two, as a virtual machine wants it of a shared BAR;
@@ -18,7 +20,7 @@ use super::Broken;
 ///
 /// # Errors
 /// There is such a file already, or there can be no such fabric.
-pub fn format(file: &Path, shape: Shape) -> Result<(), Broken> {
+pub fn format(file: &Path, shape: Shape, json: bool) -> Result<(), Broken> {
     let needed = shape.offsets().map_err(lnd_soft::AttachError::Shape)?.end as u64;
     let bytes = needed.next_power_of_two();
     Mapping::create(file, shape, bytes).map_err(|error| match error {
@@ -27,8 +29,22 @@ pub fn format(file: &Path, shape: Shape) -> Result<(), Broken> {
         }
         error => format!("{}: {error}", file.display()),
     })?;
-    crate::say!("{}: {bytes} bytes, {needed} used", file.display());
+    let name = file.display();
+    tell(
+        json,
+        || json!({ "fabric": name.to_string(), "bytes": bytes, "used": needed }),
+        || format!("{name}: {bytes} bytes, {needed} used"),
+    );
     Ok(())
+}
+
+/// Says what was done, as JSON or in words.
+fn tell(json: bool, value: impl FnOnce() -> Value, words: impl FnOnce() -> String) {
+    if json {
+        crate::output::document(&value());
+    } else {
+        crate::say!("{}", words());
+    }
 }
 
 fn with<T>(file: &Path, act: impl FnOnce(&Fabric<'_>) -> Result<T, Broken>) -> Result<T, Broken> {
@@ -42,9 +58,23 @@ fn with<T>(file: &Path, act: impl FnOnce(&Fabric<'_>) -> Result<T, Broken>) -> R
 ///
 /// # Errors
 /// The file is no fabric.
-pub fn show(file: &Path) -> Result<(), Broken> {
+pub fn show(file: &Path, json: bool) -> Result<(), Broken> {
     with(file, |fabric| {
         let (shape, at) = (fabric.shape(), fabric.offsets());
+        let nodes: Vec<Value> = (0..shape.nodes).map(|node| node_shown(fabric, node)).collect();
+        if json {
+            crate::output::document(&json!({
+                "fabric": file.display().to_string(),
+                "links": shape.links, "descriptors": shape.descriptors, "lists": shape.lists,
+                "window_mib": shape.window >> 20,
+                "offsets": {
+                    "nodes": at.nodes, "leases": at.leases, "links": at.links, "boxes": at.boxes,
+                    "windows": at.windows, "end": at.end,
+                },
+                "nodes": nodes,
+            }));
+            return Ok(());
+        }
         crate::say!(
             "{} nodes, {} links, {} descriptors and {} lists a link, windows of {} MiB",
             shape.nodes,
@@ -63,22 +93,17 @@ pub fn show(file: &Path) -> Result<(), Broken> {
             at.windows,
             at.end
         );
-        (0..shape.nodes).for_each(|node| show_node(fabric, node));
+        nodes.iter().for_each(tell_node);
         Ok(())
     })
 }
 
-fn show_node(fabric: &Fabric<'_>, node: u32) {
+fn node_shown(fabric: &Fabric<'_>, node: u32) -> Value {
     let found = fabric.node(node);
-    let incarnation =
-        found.incarnation.map_or("-".into(), |incarnation| format!("{:016x}", incarnation.raw()));
     // Of a node that has left, the flags are those of its former incarnation.
     let locked = found.flags.contains(NodeFlags::LOCKED) && found.state != NodeState::Absent;
-    let locked = if locked { ", held by a lock" } else { "" };
-    let state = format!("{:?}", found.state).to_lowercase();
-    crate::say!("{}: {state}, incarnation {incarnation}{locked}", nid_of(node));
-    for link in (0..fabric.shape().links as usize).filter_map(LinkId::new) {
-        let Ok(memory) = fabric.link_memory(node, link) else { continue };
+    let link_shown = |link: LinkId| {
+        let memory = fabric.link_memory(node, link).ok()?;
         let up = LinkBits(memory.read(Register::Link)).contains(LinkBits::UP);
         let status = StatusBits(memory.read(Register::Status));
         // Of a node that is gone the registers show what it did last.
@@ -92,8 +117,27 @@ fn show_node(fabric: &Fabric<'_>, node: u32) {
         } else {
             "not running"
         };
-        let clock = if up { "up" } else { "down" };
-        crate::say!("  link {}: {clock}, engine {engine}", link.index());
+        Some(json!({ "link": link.index(), "carrier": up, "engine": engine }))
+    };
+    let links = (0..fabric.shape().links as usize).filter_map(LinkId::new);
+    json!({
+        "nid": nid_of(node).to_string(),
+        "state": format!("{:?}", found.state).to_lowercase(),
+        "incarnation": found.incarnation.map(|it| format!("{:016x}", it.raw())),
+        "locked": locked,
+        "links": links.filter_map(link_shown).collect::<Vec<_>>(),
+    })
+}
+
+fn tell_node(node: &Value) {
+    let word = |it: &Value| it.as_str().unwrap_or("-").to_owned();
+    let locked = if node["locked"] == true { ", held by a lock" } else { "" };
+    let (nid, state, incarnation) =
+        (word(&node["nid"]), word(&node["state"]), word(&node["incarnation"]));
+    crate::say!("{nid}: {state}, incarnation {incarnation}{locked}");
+    for link in node["links"].as_array().into_iter().flatten() {
+        let carrier = if link["carrier"] == true { "up" } else { "down" };
+        crate::say!("  link {}: {carrier}, engine {}", link["link"], word(&link["engine"]));
     }
 }
 
@@ -111,7 +155,12 @@ fn within(fabric: &Fabric<'_>, nid: Nid) -> Result<u32, Broken> {
 /// # Errors
 /// The file is no fabric, or the node is not there, is another incarnation, or is a process that
 /// runs.
-pub fn dead(file: &Path, nid: Nid, incarnation: Option<Incarnation>) -> Result<(), Broken> {
+pub fn dead(
+    file: &Path,
+    nid: Nid,
+    incarnation: Option<Incarnation>,
+    json: bool,
+) -> Result<(), Broken> {
     with(file, |fabric| {
         let node = within(fabric, nid)?;
         let declared = fabric.declare_ended(node, incarnation).map_err(|error| match error {
@@ -129,7 +178,8 @@ pub fn dead(file: &Path, nid: Nid, incarnation: Option<Incarnation>) -> Result<(
             }
             DeclareError::NoSuchNode => format!("{nid}: {error}"),
         })?;
-        crate::say!("{nid} is dead");
+        let shown = || json!({ "nid": nid.to_string(), "state": "dead" });
+        tell(json, shown, || format!("{nid} is dead"));
         Ok(())
     })
 }
@@ -138,7 +188,7 @@ pub fn dead(file: &Path, nid: Nid, incarnation: Option<Incarnation>) -> Result<(
 ///
 /// # Errors
 /// The file is no fabric, or there is no such link, or its node has never been there.
-pub fn link(file: &Path, nid: Nid, link: usize, up: bool) -> Result<(), Broken> {
+pub fn link(file: &Path, nid: Nid, link: usize, up: bool, json: bool) -> Result<(), Broken> {
     with(file, |fabric| {
         let node = within(fabric, nid)?;
         let links = fabric.shape().links as usize;
@@ -148,7 +198,8 @@ pub fn link(file: &Path, nid: Nid, link: usize, up: bool) -> Result<(), Broken> 
             let why = "it has never been on this fabric";
             return Err(format!("{nid} has no link {link} yet: {why}").into());
         }
-        crate::say!("{nid} link {link}: {}", if up { "up" } else { "down" });
+        let shown = || json!({ "nid": nid.to_string(), "link": link, "carrier": up });
+        tell(json, shown, || format!("{nid} link {link}: {}", if up { "up" } else { "down" }));
         Ok(())
     })
 }

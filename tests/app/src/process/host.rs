@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use super::{Broken, Control, Setup, LINKS};
 use crate::capture::Live;
-use crate::control::{answer, default_path, Order, Socket};
+use crate::control::{answer, default_path, OfProcess, Order, Process, Socket};
 
 /// The configuration of a process's node.
 pub fn config() -> Config {
@@ -72,6 +72,12 @@ pub trait Actor {
     fn show(&self) -> Value {
         Value::Null
     }
+    /// What it can change of itself, as it is now.
+    fn knobs(&self) -> OfProcess {
+        OfProcess::new()
+    }
+    /// Sets one of [`knobs`](Self::knobs); a value that is in its range.
+    fn set(&mut self, _name: &str, _value: u64) {}
     /// To take nothing new, let what is open end until then, and be done.
     ///
     /// # Errors
@@ -153,11 +159,8 @@ fn host_on(
             }
             busy |= act(station.now(), actor, &mut station, &mut window);
             while let Some(asked) = control.as_ref().and_then(Socket::next) {
-                let found = answer(now, &mut station, actor.show(), &asked.request);
-                asked.answer(found.and_then(|(answer, order)| match order {
-                    Some(Order::Drain(grace)) => actor.drain(now.after(grace)).map(|()| answer),
-                    None => Ok(answer),
-                }));
+                let answered = answer_to(now, &mut station, actor, &asked.request);
+                asked.answer(answered);
             }
             if !busy {
                 station.rest(next);
@@ -193,6 +196,23 @@ fn host_on(
         }
         Ok(())
     })
+}
+
+/// What the node and its process answer; what they are to do is done.
+fn answer_to(
+    now: Instant,
+    station: &mut Station<'_>,
+    actor: &mut dyn Actor,
+    request: &Value,
+) -> Result<Value, String> {
+    let process = Process { served: actor.show(), knobs: actor.knobs() };
+    let (answer, order) = answer(now, station, process, request)?;
+    match order {
+        Some(Order::Drain(grace)) => actor.drain(now.after(grace))?,
+        Some(Order::Set(all)) => all.iter().for_each(|(name, value)| actor.set(name, *value)),
+        None => {}
+    }
+    Ok(answer)
 }
 
 /// Writes the frames that pass to a file, if they are asked for.

@@ -21,7 +21,7 @@ use lnd_core::id::Nid;
 use lnd_sim::fabric::{nid_of, node_of, Fabric, Mapping, Shape};
 
 pub use bench::bench;
-pub use client::{get, put};
+pub use client::{get, put, Manner};
 pub use host::config;
 pub use perf::{perf, PerfPlan, PERF_BYTES};
 pub use ping::{ping, PingPlan, PING_BYTES};

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use indicatif::ProgressBar;
 use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
 use serde_json::json;
@@ -86,16 +87,17 @@ impl Pings {
     }
 }
 
-/// Has bytes sent back.
+/// Has bytes sent back. Whether all that were sent have come back.
 ///
 /// # Errors
 /// The fabric or the server; of several pings, none was answered.
-pub fn ping(setup: &Setup, to: Nid, plan: &PingPlan) -> Result<(), Broken> {
+pub fn ping(setup: &Setup, to: Nid, plan: &PingPlan) -> Result<bool, Broken> {
     signals::catch();
     if plan.json {
         crate::output::use_stderr();
     }
-    let words = Words { what: &format!("ping {to}"), local: Path::new("") };
+    let words =
+        Words { what: &format!("ping {to}"), local: Path::new(""), bar: ProgressBar::hidden() };
     let mut pings = Pings::default();
     let several = plan.count > 1;
     let next = |now: Instant, done: Option<&JobDone>| {
@@ -121,7 +123,7 @@ pub fn ping(setup: &Setup, to: Nid, plan: &PingPlan) -> Result<(), Broken> {
     }
     // Of several some may be lost: that is what pings are for.
     match asked {
-        Err(_) if !pings.times.is_empty() => Ok(()),
-        other => other.map(|_| ()),
+        Err(error) if pings.times.is_empty() => Err(error),
+        _ => Ok(pings.begun as usize == pings.times.len()),
     }
 }

@@ -16,6 +16,7 @@ use serde_json::{json, Value};
 use super::host::{host, Actor};
 use super::perf::PerfTarget;
 use super::{signals, Broken, Setup};
+use crate::control::OfProcess;
 use crate::files::{DirStore, FileServer, Pages, ServerConfig};
 use crate::metrics::Page;
 
@@ -141,6 +142,36 @@ impl Actor for Serving {
             "open_writes": writes, "open_reads": reads,
             "draining": self.draining.is_some(),
         })
+    }
+
+    fn knobs(&self) -> OfProcess {
+        let mut all = vec![("log_times", u64::from(crate::output::has_times()))];
+        if let Some(server) = &self.server {
+            let limits = server.limits();
+            all.extend([
+                ("file_idle_ms", limits.idle.as_nanos() / 1_000_000),
+                ("file_bytes_max", limits.file_bytes),
+                ("files_written_max", limits.writes as u64),
+                ("files_read_max", limits.reads as u64),
+            ]);
+        }
+        all
+    }
+
+    fn set(&mut self, name: &str, value: u64) {
+        if name == "log_times" {
+            crate::output::use_times(value > 0);
+        }
+        let Some(server) = &mut self.server else { return };
+        let mut limits = server.limits();
+        match name {
+            "file_idle_ms" => limits.idle = Span::from_millis(value),
+            "file_bytes_max" => limits.file_bytes = value,
+            "files_written_max" => limits.writes = value as usize,
+            "files_read_max" => limits.reads = value as usize,
+            _ => {}
+        }
+        server.set_limits(limits);
     }
 
     fn drain(&mut self, until: Instant) -> Result<(), String> {

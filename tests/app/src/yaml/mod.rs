@@ -2,6 +2,10 @@
 //! Values as YAML, in the block style in which lnetctl prints them. What is printed here reads as
 //! the same value in every YAML reader.
 
+mod read;
+
+pub use read::read;
+
 use serde_json::{Map, Value};
 
 /// The value as a YAML document.

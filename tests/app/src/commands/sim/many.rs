@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use lnd_app::progress;
 use lnd_sim::simulator::{Coverage, Failure};
 
 /// What a run has counted, and what else is kept of it.
@@ -20,7 +20,8 @@ pub fn run<T: Send>(
     run: impl Fn(u64) -> Result<Run<T>, Failure> + Sync,
     mut each: impl FnMut(T),
 ) -> Result<Coverage, Failure> {
-    let bar = bar(seeds.end - seeds.start, quiet);
+    let template = "{bar:40} {pos} of {len} seeds, {per_sec}, {eta} left";
+    let bar = progress::pieces(seeds.end - seeds.start, template, quiet);
     let (next, end) = (AtomicU64::new(seeds.start), AtomicU64::new(seeds.end));
     let (results, ended) = mpsc::channel();
     let (mut coverage, mut first) = (Coverage::default(), None::<Failure>);
@@ -64,16 +65,6 @@ pub fn run<T: Send>(
     });
     bar.finish_and_clear();
     first.map_or(Ok(coverage), Err)
-}
-
-/// A bar, on terminals.
-fn bar(seeds: u64, quiet: bool) -> ProgressBar {
-    if quiet {
-        return ProgressBar::hidden();
-    }
-    let style = "{bar:40} {pos} of {len} seeds, {per_sec}, {eta} left";
-    let style = ProgressStyle::with_template(style);
-    ProgressBar::new(seeds).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 #[cfg(test)]

@@ -8,9 +8,10 @@ pub mod trace;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
+use indicatif::ProgressBar;
 use lnd_app::recorded::{Cast, Outputs, Told};
 use lnd_app::report::Outcome;
-use lnd_app::{complain, say};
+use lnd_app::{complain, progress, say};
 use lnd_sim::simulator::{Coverage, Failure, FaultPlan, Recorded, RunLog, Shrunk};
 use lnd_sim::{rails, world};
 use serde_json::{json, Value};
@@ -80,7 +81,7 @@ pub struct SimArgs {
     trace: Option<PathBuf>,
     #[command(flatten)]
     outputs: Outputs,
-    /// Draw no progress bar.
+    /// Draw no progress.
     #[arg(long)]
     quiet: bool,
     /// As JSON, a failure too.
@@ -109,7 +110,8 @@ impl SimArgs {
     fn read_plan(&self) -> Result<Faults, String> {
         let Some(path) = &self.faults else { return Ok(Faults::Drawn) };
         let name = path.display().to_string();
-        let named = |error: &dyn std::fmt::Display| format!("{name}: {error}");
+        let named =
+            |error: &dyn std::fmt::Display| format!("{name}: {}", lnd_app::text::brief(error));
         let text = lnd_app::text::read(path).map_err(|error| named(&error))?;
         if self.rails || rails::Plan::is_meant_by(&text) {
             let plan = rails::Plan::parse(&text).map_err(|error| named(&error))?;
@@ -141,6 +143,10 @@ impl SimArgs {
             connections: self.connections,
             faults,
         }
+    }
+
+    fn spinner(&self, what: &str) -> ProgressBar {
+        progress::spinner(what, self.quiet)
     }
 
     fn is_of_rails(&self, faults: &Faults) -> bool {
@@ -214,7 +220,9 @@ impl SimArgs {
         let shrink = |seed| rails::shrink(&of(seed), seed, defect, self.shrink_runs);
         if self.seeds.is_none() {
             let (plan, log) = (of(self.seed), self.outputs.log());
+            let bar = self.spinner("the run");
             let played = rails::run_logged(&plan, self.seed, defect, log.as_ref());
+            bar.finish_and_clear();
             let mut written = Ok(());
             if let Some((entries, left_out)) = log.as_ref().map(RunLog::take) {
                 let (cast, outcome) =
@@ -251,7 +259,9 @@ impl SimArgs {
         if self.seeds.is_none() {
             let options = of(self.seed);
             let log = self.trace.as_ref().map(|_| RunLog::whole()).or_else(|| self.outputs.log());
+            let bar = self.spinner("the run");
             let played = world::run_logged(&options, defect, log.as_ref());
+            bar.finish_and_clear();
             let mut written = Ok(());
             if let Some((entries, left_out)) = log.as_ref().map(RunLog::take) {
                 if let Some(file) = &self.trace {
@@ -336,7 +346,10 @@ impl SimArgs {
         }
         let mut shown = show::failure(failure);
         if let Some(file) = &self.shrink {
-            if let Some(it) = shrink() {
+            let bar = self.spinner("shrinking the plan");
+            let shrunk = shrink();
+            bar.finish_and_clear();
+            if let Some(it) = shrunk {
                 let (name, runs) = (file.display().to_string(), it.runs);
                 let again = it.failure.again(&name);
                 let written = std::fs::write(file, it.to_toml(&name));

@@ -5,6 +5,8 @@ mod draw;
 mod view;
 
 use std::io::{self, IsTerminal};
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use lnd_app::control::client::Client;
@@ -13,7 +15,7 @@ use lnd_app::say;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::Terminal;
-use serde_json::json;
+use serde_json::{json, Value};
 
 use super::control::WhichArgs;
 use super::Done;
@@ -53,7 +55,8 @@ impl TopArgs {
             return Err("standard input and output are no terminal; --once prints a view".into());
         }
         let mut terminal = ratatui::try_init()?;
-        let ended = self.watch(&mut terminal, &mut view, client);
+        let asker = Asker::new(self.node.clone(), client);
+        let ended = self.watch(&mut terminal, &mut view, &asker);
         ratatui::restore();
         Ok(ended?)
     }
@@ -62,39 +65,70 @@ impl TopArgs {
         &self,
         terminal: &mut ratatui::DefaultTerminal,
         view: &mut View,
-        client: Client,
+        asker: &Asker,
     ) -> Result<(), Broken> {
         let every = Duration::from_secs_f64(self.interval);
-        let mut client = Some(client);
-        let mut looked = Instant::now();
+        let (mut looked, mut is_asking) = (Instant::now(), false);
         loop {
             terminal.draw(|frame| draw::draw(frame, view))?;
             let left = every.saturating_sub(looked.elapsed());
-            if event::poll(left)? {
+            // A key is obeyed at once, also while the node takes its time.
+            if event::poll(if is_asking { LOOK } else { left })? {
                 if view_key(view, &event::read()?) {
                     return Ok(());
                 }
                 continue;
             }
-            looked = Instant::now();
-            if view.is_paused {
-                continue;
-            }
-            // A node that is gone may come back, as another incarnation.
-            let asked = client.take().map_or_else(|| self.node.client(), Ok);
-            let asked = asked.and_then(|mut it| Ok((it.ask(dump())?, it)));
-            match asked {
-                Ok((answer, it)) => {
-                    view.update(answer);
-                    client = Some(it);
+            if is_asking {
+                match asker.answers.try_recv() {
+                    Ok(Ok(answer)) => view.update(answer),
+                    Ok(Err(why)) => view.trouble = Some(why),
+                    Err(TryRecvError::Empty) => continue,
+                    Err(TryRecvError::Disconnected) => return Err("lnd top cannot ask".into()),
                 }
-                Err(error) => view.trouble = Some(error.to_string()),
+                is_asking = false;
+            } else {
+                looked = Instant::now();
+                is_asking = !view.is_paused && asker.ask.send(()).is_ok();
             }
         }
     }
 }
 
-fn dump() -> serde_json::Value {
+/// Between two looks for an answer.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A thread that asks the node, so that waiting for it keeps no key from being obeyed.
+struct Asker {
+    ask: Sender<()>,
+    answers: Receiver<Result<Value, String>>,
+}
+
+impl Asker {
+    fn new(node: WhichArgs, client: Client) -> Self {
+        let (ask, asked) = mpsc::channel();
+        let (answered, answers) = mpsc::channel();
+        // It ends with the program, or with the channels.
+        thread::spawn(move || {
+            let mut client = Some(client);
+            while asked.recv().is_ok() {
+                // A node that is gone may come back, as another incarnation.
+                let found = client.take().map_or_else(|| node.client(), Ok);
+                let found = found.and_then(|mut it| Ok((it.ask(dump())?, it)));
+                let answer = found.map(|(answer, it)| {
+                    client = Some(it);
+                    answer
+                });
+                if answered.send(answer.map_err(|error| error.to_string())).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { ask, answers }
+    }
+}
+
+fn dump() -> Value {
     json!({ "do": "show", "what": "dump" })
 }
 

@@ -69,6 +69,19 @@ impl ServerConfig {
     }
 }
 
+/// The limits that can change while a server works; what is beyond a new one is let be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// [`ServerConfig::max_writes`].
+    pub writes: usize,
+    /// [`ServerConfig::max_reads`].
+    pub reads: usize,
+    /// [`ServerConfig::max_file`].
+    pub file_bytes: u64,
+    /// [`ServerConfig::idle`].
+    pub idle: Span,
+}
+
 /// A failure of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {

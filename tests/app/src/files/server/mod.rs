@@ -28,7 +28,7 @@ use super::rpc::{incarnation_of, Answer, Call, Refusal, MAX_MESSAGE};
 use super::store::{Store, StoreError};
 use super::words::{about, Role};
 use super::{At, PORTAL_CALL, PORTAL_CHUNK};
-pub use config::{ServerConfig, ServerStats, Trouble};
+pub use config::{Limits, ServerConfig, ServerStats, Trouble};
 use lnd_sim::lnet::{AckDue, Event, Lnet, SendError};
 use reads::Reads;
 use replies::Replies;
@@ -177,6 +177,19 @@ impl<S: Store> FileServer<S> {
         let touched = [self.writes.oldest(), self.reads.oldest()].into_iter().flatten().min();
         let expires = touched.map(|touched| touched.after(self.config.idle));
         [self.writes.next_read(), expires].into_iter().flatten().min()
+    }
+
+    /// The limits that can change.
+    pub const fn limits(&self) -> Limits {
+        let ServerConfig { max_writes, max_reads, max_file, idle, .. } = self.config;
+        Limits { writes: max_writes, reads: max_reads, file_bytes: max_file, idle }
+    }
+
+    /// Changes them, for files and windows that are opened from now on; of `idle`: for all.
+    pub const fn set_limits(&mut self, to: Limits) {
+        let it = &mut self.config;
+        (it.max_writes, it.max_reads) = (to.writes, to.reads);
+        (it.max_file, it.idle) = (to.file_bytes, to.idle);
     }
 
     /// Takes no file that has not been begun; what is open goes on.

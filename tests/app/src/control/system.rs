@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What the standard library has no calls for: a socket that is private from its first moment, and
+//! a peer that has closed its end.
+
+use std::ffi::c_int;
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+
+/// Connections that wait to be taken.
+const BACKLOG: c_int = 16;
+
+fn checked(result: c_int) -> io::Result<c_int> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// Listens at a path that only this process's user may use. A file that gets its mode when it is
+/// there already can be opened before that; here the socket has its mode before it has a name, and
+/// its file gets that mode.
+pub(super) fn listen_privately(path: &Path) -> io::Result<UnixListener> {
+    // SAFETY: it takes numbers and returns a number.
+    let raw =
+        checked(unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) })?;
+    // SAFETY: the descriptor was just made, and is this value's alone.
+    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
+    let socket = File::from(socket);
+    socket.set_permissions(Permissions::from_mode(0o600))?;
+    // SAFETY: all-zero is a valid address.
+    let mut address: libc::sockaddr_un = unsafe { core::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    let bytes = path.as_os_str().as_bytes();
+    // The last byte stays zero, and a name has none.
+    if bytes.len() >= address.sun_path.len() || bytes.contains(&0) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    for (to, from) in address.sun_path.iter_mut().zip(bytes) {
+        *to = *from as libc::c_char;
+    }
+    let length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
+    let raw = socket.as_raw_fd();
+    // SAFETY: the address is as long as is said, and outlives the call.
+    checked(unsafe { libc::bind(raw, (&raw const address).cast(), length) })?;
+    // SAFETY: it takes numbers and returns a number.
+    checked(unsafe { libc::listen(raw, BACKLOG) })?;
+    Ok(OwnedFd::from(socket).into())
+}
+
+/// Whether the other end is closed. One that has only ended its own sending still reads.
+pub(super) fn has_hung_up(stream: &UnixStream) -> bool {
+    let mut looked = libc::pollfd { fd: stream.as_raw_fd(), events: 0, revents: 0 };
+    // SAFETY: one structure, which outlives the call; it does not wait.
+    unsafe { libc::poll(&raw mut looked, 1, 0) };
+    looked.revents & libc::POLLHUP != 0
+}
