@@ -575,6 +575,32 @@ fn a_node_that_was_started_anew_has_no_difference_to_show() {
     }
 }
 
+fn sockets(place: &Place) -> usize {
+    use std::os::unix::fs::FileTypeExt;
+    let entries = fs::read_dir(&place.dir).unwrap();
+    entries.filter(|it| it.as_ref().unwrap().file_type().unwrap().is_socket()).count()
+}
+
+/// A file's name need not be text.
+#[test]
+fn a_fabric_of_any_name_has_its_control_socket() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new("control-name");
+    let name = std::ffi::OsStr::from_bytes(b"f \n\xff");
+    let log = fs::File::create(place.dir.join("node.log")).unwrap();
+    let args = ["node", "--me", "1@soft", "--dir", "store", "--window", "34", "--fabric"];
+    let child = place.lnd(&args).arg(name).stdout(log).spawn().unwrap();
+    let mut node = place.adopt("node.log", child);
+    node.wait_until("the node is up", |log| log.contains("is up"));
+    wait_until("its socket", || sockets(&place) == 1);
+    for args in [&["net", "show"][..], &["ping", "1@soft"]] {
+        let output = place.lnd(args).arg("--fabric").arg(name).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    node.stop();
+    assert_eq!(sockets(&place), 0);
+}
+
 /// What may be in use is no node's to take away.
 #[test]
 fn a_control_path_of_others_is_left_alone_and_the_node_leaves_in_good_order() {

@@ -127,3 +127,33 @@ fn files_are_about_one_run_and_must_be_writable() {
     assert_eq!(out.status.code(), Some(1));
     assert!(String::from_utf8(out.stderr).unwrap().contains("no/such/directory/x.html"));
 }
+
+/// A file system that has no room for all of a file leaves none of it, and takes nothing away from
+/// the others.
+#[test]
+fn a_file_that_cannot_be_written_whole_is_not_left_behind() {
+    let dir = place("recorded-cut");
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    // No file may be longer than so many blocks, and the signal that would say so is ignored.
+    let limited = |blocks: &str, files: &[&str]| {
+        let script = r#"trap "" XFSZ; ulimit -f "$1"; shift; exec "$0" sim --seed 1 "$@""#;
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script, env!("CARGO_BIN_EXE_lnd"), blocks]).args(files);
+        shell.current_dir(&dir).output().unwrap()
+    };
+    for (option, file) in [("--report", "r"), ("--capture", "c"), ("--trace", "t")] {
+        let output = limited("8", &[option, file]);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains(&format!("lnd: {file}: File too large")), "{told}");
+        assert!(!dir.join(file).exists(), "{file} was left");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("seed 1 ok"));
+    }
+    // A device stays, and the report is written although the capture is not.
+    let output = limited("unlimited", &["--capture", "/dev/full", "--report", "r"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("lnd: /dev/full: No space left"), "{told}");
+    assert!(Path::new("/dev/full").exists() && dir.join("r").exists(), "{told}");
+    std::fs::remove_dir_all(&dir).unwrap();
+}

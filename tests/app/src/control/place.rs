@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -65,13 +66,13 @@ fn none(fabric: &Path) -> Broken {
 /// What lies beside the fabric and looks like a control socket, by the nodes' numbers.
 fn sockets(fabric: &Path) -> Result<Vec<PathBuf>, Broken> {
     let dir = fabric.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let prefix = fabric.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    // Bytes: a file's name need not be text.
+    let prefix = fabric.file_name().unwrap_or_default().as_bytes();
     let number = |entry: &fs::DirEntry| {
         let name = entry.file_name();
-        let number = name.to_str().and_then(|name| {
-            name.strip_prefix(prefix)?.strip_prefix('.')?.strip_suffix(".control")
-        });
-        let number = number.and_then(|it| it.parse::<u32>().ok())?;
+        let behind = name.as_bytes().strip_prefix(prefix)?;
+        let number = behind.strip_prefix(b".")?.strip_suffix(b".control")?;
+        let number = std::str::from_utf8(number).ok()?.parse::<u32>().ok()?;
         entry.file_type().is_ok_and(|kind| kind.is_socket()).then_some(number)
     };
     let entries = fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;

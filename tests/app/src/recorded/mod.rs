@@ -5,4 +5,4 @@ mod cast;
 mod outputs;
 
 pub use cast::{Cast, Unit};
-pub use outputs::{Outputs, Told};
+pub use outputs::{whole, Outputs, Told};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The options of `lnd sim` that ask for files about a run.
 
-use std::fs::File;
-use std::io::BufWriter;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use lnd_sim::simulator::{Entry, RunLog};
@@ -49,21 +49,36 @@ impl Outputs {
     /// In words, with the file's name.
     pub fn write(&self, told: &Told<'_>) -> Result<(), String> {
         let Told { entries, left_out, command, cast, outcome } = *told;
-        if let Some(path) = &self.capture {
-            capture::write(create(path)?, command, cast, entries).map_err(named(path))?;
-        }
-        if let Some(path) = &self.report {
+        let captured = self.capture.as_deref().map_or(Ok(()), |path| {
+            let write = |out: &mut _| capture::write(out, command, cast, entries).map(|_| ());
+            whole(path, write)
+        });
+        let reported = self.report.as_deref().map_or(Ok(()), |path| {
             let shown = Shown { command, cast, outcome, entries, left_out };
-            report::write(create(path)?, &shown).map_err(named(path))?;
-        }
-        Ok(())
+            whole(path, |out| report::write(out, &shown))
+        });
+        captured.and(reported)
     }
 }
 
-fn create(path: &Path) -> Result<BufWriter<File>, String> {
-    File::create(path).map(BufWriter::new).map_err(named(path))
+/// Writes a file. One that cannot be written to its end is removed: a part of it would pass for the
+/// whole.
+///
+/// # Errors
+/// In words, with the file's name.
+pub fn whole(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), String> {
+    let mut out = File::create(path).map(BufWriter::new).map_err(named(path))?;
+    let written = write(&mut out).and_then(|()| out.flush());
+    if written.is_err() && out.get_ref().metadata().is_ok_and(|it| it.is_file()) {
+        // The error that is told is the one before.
+        let _ = fs::remove_file(path);
+    }
+    written.map_err(named(path))
 }
 
-fn named(path: &Path) -> impl Fn(std::io::Error) -> String + '_ {
+fn named(path: &Path) -> impl Fn(io::Error) -> String + '_ {
     move |error| format!("{}: {error}", path.display())
 }

@@ -266,8 +266,7 @@ impl SimArgs {
             if let Some((entries, left_out)) = log.as_ref().map(RunLog::take) {
                 if let Some(file) = &self.trace {
                     let record = Recorded::of(&entries);
-                    let traced = trace::write(file, &options, defect, &played, &record);
-                    written = traced.map_err(|error| error.to_string());
+                    written = trace::write(file, &options, defect, &played, &record);
                 }
                 let (cast, outcome) = (Cast::nodes(), Outcome::of_world(&played));
                 let (entries, cast, command) = (&entries, &cast, &options.command_with(defect));

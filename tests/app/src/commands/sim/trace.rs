@@ -3,10 +3,11 @@
 //! one JSON object; the first says what was run and how it ended.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use lnd_app::process::Broken;
+use lnd_app::recorded::whole;
 use lnd_sim::node::{kind, tag_of, tag_words, words};
 use lnd_sim::simulator::{Failure, FaultPlan, Recorded};
 use lnd_sim::world::{Defect, Options, Plan, Summary};
@@ -45,9 +46,7 @@ pub fn write(
     defect: Option<Defect>,
     played: &Result<Summary, Failure>,
     record: &[Recorded],
-) -> Result<(), Broken> {
-    let named = |error: std::io::Error| format!("{}: {error}", path.display());
-    let mut file = BufWriter::new(File::create(path).map_err(named)?);
+) -> Result<(), String> {
     let head = json!({
         "lnd_trace": VERSION,
         "options": {
@@ -61,11 +60,10 @@ pub fn write(
         "outcome": outcome(played),
         "events": record.len(),
     });
-    writeln!(file, "{head}").map_err(named)?;
-    for it in record {
-        writeln!(file, "{}", line(it)).map_err(named)?;
-    }
-    Ok(file.flush().map_err(named)?)
+    whole(path, |file| {
+        writeln!(file, "{head}")?;
+        record.iter().try_for_each(|it| writeln!(file, "{}", line(it)))
+    })
 }
 
 /// A trace file that is read line by line.
