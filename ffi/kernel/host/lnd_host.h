@@ -14,6 +14,7 @@
  *   debugfs.c    state and commands
  *   lifecycle.c  a node's start, leaving and death: the library's NI and its resources
  *   node.c       one node: its lock, its thread, its timer
+ *   base.c       what a node has over each transport
  *   ops.c        the platform's operations
  *   engine.c     the links' engines in threads, and the interrupts they raise
  *   fabric.c     a region with its nodes
@@ -251,8 +252,18 @@ int lnd_host_node_kill(struct lnd_host_node *node);
 int lnd_host_node_link(struct lnd_host_node *node, u32 link, bool up);
 int lnd_host_node_bus(struct lnd_host_node *node, u32 link, bool gone);
 
-extern const struct lnd_ops lnd_host_ops;
+/* base.c */
+int lnd_host_node_init(struct lnd_host_node *node, struct lnd_host_fabric *fabric, u32 number);
+void lnd_host_lock(void *ctx);
+void lnd_host_unlock(void *ctx);
+u32 lnd_host_self_id(void *ctx);
+u32 lnd_host_context(void *ctx);
 void lnd_host_ended(void *ctx, const struct lnd_report *report);
+void lnd_host_event(void *ctx, const struct lnd_event *event);
+void lnd_host_wake(void *ctx);
+void lnd_host_bug(void *ctx, const char *what);
+
+extern const struct lnd_ops lnd_host_ops;
 
 /* A region of memory that connects nodes; those from @first on are this host's. */
 struct lnd_host_fabric {

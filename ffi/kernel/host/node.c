@@ -12,14 +12,6 @@
 #define FRAMES	64	/* messages received between two calls of lnd_run() */
 #define REPORTS	64	/* reports between two rounds of messages */
 
-static enum hrtimer_restart lnd_host_node_timer(struct hrtimer *timer)
-{
-	struct lnd_host_node *node = container_of(timer, struct lnd_host_node, timer);
-
-	lnd_host_node_wake(node);
-	return HRTIMER_NORESTART;
-}
-
 /*
  * Receives messages. Returns whether there may be more to receive now. A message that stays in its
  * mailbox is not counted, because a node with many mailboxes would poll all the time.
@@ -151,26 +143,11 @@ int lnd_host_node_thread(void *data)
 struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 number)
 {
 	struct lnd_host_node *node;
-	u32 i;
 
 	node = lnd_host_alloc(sizeof(*node), LND_HOST_MAY_WAIT, LND_HOST_AT_NODE);
 	if (!node)
 		return NULL;
-	node->fabric = fabric;
-	node->number = number;
-	spin_lock_init(&node->lock);
-	init_rwsem(&node->incarnation);
-	init_waitqueue_head(&node->wait);
-	init_completion(&node->quiescent);
-	hrtimer_init(&node->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-	node->timer.function = lnd_host_node_timer;
-	for (i = 0; i < LND_HOST_LINKS; i++) {
-		node->link[i].node = node;
-		node->link[i].number = i;
-		spin_lock_init(&node->link[i].serving);
-		init_waitqueue_head(&node->link[i].wait);
-	}
-	if (lnd_upper_alloc(node)) {
+	if (lnd_host_node_init(node, fabric, number)) {
 		lnd_host_free(node, sizeof(*node));
 		return NULL;
 	}

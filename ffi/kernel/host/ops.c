@@ -2,45 +2,10 @@
 /*
  * The platform's operations. The context of each is in lnd.h at struct lnd_ops.
  */
-#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
-#include <linux/sched.h>
-
 #include "lnd_host.h"
-#include "upper.h"
 
 #define CREATE_TRACE_POINTS
 #include "lnd_trace.h"
-
-static void lnd_host_lock(void *ctx)
-	__acquires(&((struct lnd_host_node *)ctx)->lock)
-{
-	struct lnd_host_node *node = ctx;
-
-	spin_lock_bh(&node->lock);
-}
-
-static void lnd_host_unlock(void *ctx)
-	__releases(&((struct lnd_host_node *)ctx)->lock)
-{
-	struct lnd_host_node *node = ctx;
-	u64 ring = node->ring;
-
-	node->ring = 0;
-	spin_unlock_bh(&node->lock);
-	/* Another machine's doorbell is a device's register: others do not wait for it. */
-	lnd_host_ring(node->fabric, ring);
-}
-
-static u32 lnd_host_self_id(void *ctx)
-{
-	return in_task() ? current->pid : 0x40000000 | smp_processor_id();
-}
-
-static u32 lnd_host_context(void *ctx)
-{
-	/* The lock keeps softirqs out, so a softirq may take it, as a thread may. */
-	return in_hardirq() ? LND_CONTEXT_INTERRUPT : LND_CONTEXT_THREAD;
-}
 
 static u32 lnd_host_reg_read32(void *ctx, u32 link, u32 offset)
 {
@@ -115,53 +80,12 @@ static u32 lnd_host_mem_valid(void *ctx, u64 addr, u32 len)
 	return lnd_soft_valid(node->fabric->region, node->number, addr, len);
 }
 
-/**
- * lnd_host_ended() - Handles a transfer's one end.
- * @ctx: the node.
- * @report: the end.
- *
- * Context: thread: the node's, or that of a call which has returned LND_DONE.
- */
-void lnd_host_ended(void *ctx, const struct lnd_report *report)
-{
-	struct lnd_host_node *node = ctx;
-
-	atomic_inc(&node->health[report->health % ARRAY_SIZE(node->health)]);
-	lnd_upper_report(node, report);
-}
-
-static void lnd_host_event(void *ctx, const struct lnd_event *event)
-{
-	struct lnd_host_node *node = ctx;
-
-	if (event->kind == LND_EVENT_PEER)
-		pr_info("node %u: peer %llu is now %u\n", node->number, event->nid, event->state);
-	else if (event->kind == LND_EVENT_LINK)
-		pr_info("node %u: link %u is now %u\n", node->number, event->link, event->state);
-	lnd_upper_event(node, event);
-}
-
-static void lnd_host_wake(void *ctx)
-{
-	struct lnd_host_node *node = ctx;
-
-	lnd_host_node_wake(node);
-}
-
 static void lnd_host_trace(void *ctx, const struct lnd_trace *record)
 {
 	struct lnd_host_node *node = ctx;
 
 	trace_lnd_soft(node->number, record);
 	lnd_host_observe(node, record);
-}
-
-static void lnd_host_bug(void *ctx, const char *what)
-{
-	struct lnd_host_node *node = ctx;
-
-	atomic_inc(&node->bugs);
-	pr_err_ratelimited("node %u: %s\n", node->number, what);
 }
 
 const struct lnd_ops lnd_host_ops = {

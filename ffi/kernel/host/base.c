@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * What a node has over each transport: its locks and its timer, and the platform's operations that
+ * know no hardware. The context of each is in lnd.h at struct lnd_ops.
+ */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <linux/sched.h>
+
+#include "lnd_host.h"
+#include "upper.h"
+
+static enum hrtimer_restart lnd_host_node_timer(struct hrtimer *timer)
+{
+	struct lnd_host_node *node = container_of(timer, struct lnd_host_node, timer);
+
+	lnd_host_node_wake(node);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * lnd_host_node_init() - Sets up a node that is not alive yet.
+ * @node: the node, of zeros.
+ * @fabric: its fabric.
+ * @number: its number.
+ *
+ * Context: thread.
+ * Return: 0 or -ENOMEM.
+ */
+int lnd_host_node_init(struct lnd_host_node *node, struct lnd_host_fabric *fabric, u32 number)
+{
+	u32 i;
+
+	node->fabric = fabric;
+	node->number = number;
+	spin_lock_init(&node->lock);
+	init_rwsem(&node->incarnation);
+	init_waitqueue_head(&node->wait);
+	init_completion(&node->quiescent);
+	hrtimer_init(&node->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	node->timer.function = lnd_host_node_timer;
+	for (i = 0; i < LND_HOST_LINKS; i++) {
+		node->link[i].node = node;
+		node->link[i].number = i;
+		spin_lock_init(&node->link[i].serving);
+		init_waitqueue_head(&node->link[i].wait);
+	}
+	return lnd_upper_alloc(node);
+}
+
+void lnd_host_lock(void *ctx)
+	__acquires(&((struct lnd_host_node *)ctx)->lock)
+{
+	struct lnd_host_node *node = ctx;
+
+	spin_lock_bh(&node->lock);
+}
+
+void lnd_host_unlock(void *ctx)
+	__releases(&((struct lnd_host_node *)ctx)->lock)
+{
+	struct lnd_host_node *node = ctx;
+	u64 ring = node->ring;
+
+	node->ring = 0;
+	spin_unlock_bh(&node->lock);
+	/* Another machine's doorbell is a device's register: others do not wait for it. */
+	lnd_host_ring(node->fabric, ring);
+}
+
+u32 lnd_host_self_id(void *ctx)
+{
+	return in_task() ? current->pid : 0x40000000 | smp_processor_id();
+}
+
+u32 lnd_host_context(void *ctx)
+{
+	/* The lock keeps softirqs out, so a softirq may take it, as a thread may. */
+	return in_hardirq() ? LND_CONTEXT_INTERRUPT : LND_CONTEXT_THREAD;
+}
+
+/**
+ * lnd_host_ended() - Handles a transfer's one end.
+ * @ctx: the node.
+ * @report: the end.
+ *
+ * Context: thread: the node's, or that of a call which has returned LND_DONE.
+ */
+void lnd_host_ended(void *ctx, const struct lnd_report *report)
+{
+	struct lnd_host_node *node = ctx;
+
+	atomic_inc(&node->health[report->health % ARRAY_SIZE(node->health)]);
+	lnd_upper_report(node, report);
+}
+
+void lnd_host_event(void *ctx, const struct lnd_event *event)
+{
+	struct lnd_host_node *node = ctx;
+
+	if (event->kind == LND_EVENT_PEER)
+		pr_info("node %u: peer %llu is now %u\n", node->number, event->nid, event->state);
+	else if (event->kind == LND_EVENT_LINK)
+		pr_info("node %u: link %u is now %u\n", node->number, event->link, event->state);
+	lnd_upper_event(node, event);
+}
+
+void lnd_host_wake(void *ctx)
+{
+	struct lnd_host_node *node = ctx;
+
+	lnd_host_node_wake(node);
+}
+
+void lnd_host_bug(void *ctx, const char *what)
+{
+	struct lnd_host_node *node = ctx;
+
+	atomic_inc(&node->bugs);
+	pr_err_ratelimited("node %u: %s\n", node->number, what);
+}
