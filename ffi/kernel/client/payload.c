@@ -2,8 +2,15 @@
 /* Pages of payload, filled with a seed's pattern, and verified. */
 #include <asm/unaligned.h>
 #include <linux/highmem.h>
+#include <linux/moduleparam.h>
 
 #include "client.h"
+
+#define CUT	100u	/* bytes of a page that ends early */
+
+static unsigned int gap;
+module_param(gap, uint, 0444);
+MODULE_PARM_DESC(gap, "payloads leave the end of every so many pages out; 0: none");
 
 /* Grows the vectors to @room; those with pages stay. */
 static int lnd_host_payload_grow(struct lnd_host_op *op, unsigned int room, gfp_t gfp)
@@ -44,6 +51,25 @@ int lnd_host_payload_room(struct lnd_host_op *op, unsigned int pages, gfp_t gfp)
 	return 0;
 }
 
+/* The bytes of a payload in its page number @page. */
+static u32 lnd_host_payload_part(unsigned int page, u32 offset, u32 left)
+{
+	u32 room = PAGE_SIZE - offset;
+
+	if (gap && page % gap == 1)
+		room -= CUT;
+	return min(left, room);
+}
+
+static unsigned int lnd_host_payload_pages(u32 offset, u32 left)
+{
+	unsigned int pages = 0;
+
+	for (; left; offset = 0)
+		left -= lnd_host_payload_part(pages++, offset, left);
+	return pages;
+}
+
 /**
  * lnd_host_payload_get() - Provides pages for a payload.
  * @op: the message; its existing pages are used, and stay also after an error.
@@ -60,15 +86,14 @@ int lnd_host_payload_get(struct lnd_host_op *op, u32 length, u64 seed, gfp_t gfp
 
 	op->payload.pages = 0;
 	op->payload.length = 0;
-	if (lnd_host_payload_room(op, length ? DIV_ROUND_UP(offset + length, PAGE_SIZE) : 0,
-				  gfp))
+	if (lnd_host_payload_room(op, lnd_host_payload_pages(offset, length), gfp))
 		return -ENOMEM;
 	op->payload.length = length;
 	for (; left; op->payload.pages++) {
 		struct bio_vec *bv = &op->payload.bv[op->payload.pages];
 
 		bv->bv_offset = offset;
-		bv->bv_len = min_t(u32, left, PAGE_SIZE - offset);
+		bv->bv_len = lnd_host_payload_part(op->payload.pages, offset, left);
 		left -= bv->bv_len;
 		offset = 0;
 	}
