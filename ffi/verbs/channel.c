@@ -65,6 +65,12 @@ static void lnd_verbs_give(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *
 	peer->given[lane]++;
 }
 
+/* Whether a frame's bytes go into the work request, so that no device fetches them. */
+static bool lnd_verbs_inline(const struct lnd_verbs_frame *frame)
+{
+	return frame->len <= frame->peer->inlines;
+}
+
 static void lnd_verbs_has_sent(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct lnd_verbs_frame *frame = container_of(wc->wr_cqe, struct lnd_verbs_frame, cqe);
@@ -77,11 +83,14 @@ static void lnd_verbs_has_sent(struct ib_cq *cq, struct ib_wc *wc)
 	 */
 	if (frame->tracked)
 		lnd_sent(node->host.ni, frame->message,
-			 wc->status ? LND_SENT_UNKNOWN : LND_SENT_OK, ktime_get_ns());
+			 wc->status ? LND_SENT_UNKNOWN : LND_SENT_OK, lnd_host_now());
 	spin_lock_bh(&peer->lock);
-	ib_dma_unmap_single(peer->device, frame->dma, frame->len, DMA_TO_DEVICE);
+	if (!lnd_verbs_inline(frame))
+		ib_dma_unmap_single(peer->device, frame->dma, frame->len, DMA_TO_DEVICE);
 	peer->sending[frame->lane]--;
 	list_add_tail(&frame->list, &peer->free_sends);
+	if (!wc->status)
+		lnd_verbs_heard_from(peer);
 	spin_unlock_bh(&peer->lock);
 	if (wc->status)
 		lnd_verbs_break(peer, wc);
@@ -110,6 +119,13 @@ static int lnd_verbs_post_frame(struct lnd_verbs_peer *peer, struct lnd_verbs_fr
 	};
 
 	frame->cqe.done = lnd_verbs_has_sent;
+	if (lnd_verbs_inline(frame)) {
+		/* Of such a request the address is the CPU's. */
+		sge.addr = (uintptr_t)frame->head;
+		wr.send_flags |= IB_SEND_INLINE;
+		lnd_verbs_count(peer->node, LND_VERBS_INLINED);
+		return lnd_verbs_post(peer, &wr) ? -EIO : 0;
+	}
 	frame->dma = ib_dma_map_single(peer->device, frame->head, frame->len, DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(peer->device, frame->dma))
 		return -ENOMEM;
@@ -188,7 +204,7 @@ void lnd_verbs_channel_close(struct lnd_verbs_peer *peer)
 	list_for_each_entry_safe(frame, next, &never, list) {
 		if (frame->tracked)
 			lnd_sent(peer->node->host.ni, frame->message, LND_SENT_NOT_DELIVERED,
-				 ktime_get_ns());
+				 lnd_host_now());
 		spin_lock_bh(&peer->lock);
 		peer->sending[frame->lane]--;
 		list_move_tail(&frame->list, &peer->free_sends);
@@ -245,6 +261,7 @@ static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	lnd_verbs_count(peer->node, LND_VERBS_RECEIVES);
+	lnd_verbs_heard_from(peer);
 	frame->len = wc->byte_len - sizeof(*head);
 	frame->lane = head->lane;
 	if (peer->met && !lnd_verbs_take_grants(peer, head))
@@ -266,7 +283,8 @@ bool lnd_verbs_ready(struct lnd_verbs_peer *peer, u32 lane)
 	bool ready;
 
 	spin_lock_bh(&peer->lock);
-	ready = lane < LND_VERBS_NOTE && lnd_verbs_has_room(peer, lane);
+	ready = lane < LND_VERBS_NOTE && lnd_verbs_has_room(peer, lane) &&
+		(lane == LND_LANE_CONTROL || peer->spare >= LND_VERBS_SPARE);
 	if (!ready)
 		lnd_verbs_want(peer);
 	spin_unlock_bh(&peer->lock);

@@ -66,7 +66,6 @@ static const struct bio_vec *lnd_verbs_at(const struct lnd_host_payload *payload
 {
 	const struct bio_vec *bv = payload->bv;
 
-	/* The test's payloads have full pages but for the first and the last. */
 	for (; *at >= bv->bv_len; bv++)
 		*at -= bv->bv_len;
 	return bv;

@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/delay.h>
 #include <linux/random.h>
+#include <linux/slab.h>
 
 #include "lnd_verbs.h"
 #include "upper.h"
@@ -13,13 +14,8 @@
 #define FRAMES	16	/* frames of a peer and lane between two calls of lnd_run() */
 #define REPORTS	64	/* reports between two rounds of frames */
 #define CONNECTIONS	16	/* out of service at once */
+#define LIST_BYTES	(LND_VERBS_SEGMENTS * sizeof(struct lnd_verbs_segment))
 #define DEPTH	32	/* requests of a peer without a decision; receives bound them, too */
-
-static enum hrtimer_restart lnd_verbs_timer(struct hrtimer *timer)
-{
-	lnd_host_node_wake(container_of(timer, struct lnd_host_node, timer));
-	return HRTIMER_NORESTART;
-}
 
 /* Offers a frame where it was received. Returns whether it is done with. */
 static bool lnd_verbs_offer(struct lnd_host_node *node, struct lnd_verbs_peer *peer,
@@ -33,7 +29,7 @@ static bool lnd_verbs_offer(struct lnd_host_node *node, struct lnd_verbs_peer *p
 		return false;
 	/* A connection has one peer at its other end. */
 	error = lnd_frame_in(node->ni, LND_VERBS_LINK, peer->nid, frame->head + 1, frame->len,
-			     ktime_get_ns(), &request);
+			     lnd_host_now(), &request);
 	if (error == LND_REQUEST)
 		return lnd_upper_request(node, &request);
 	return error != LND_E_WAIT && error != LND_E_BUSY;
@@ -76,7 +72,7 @@ static bool lnd_verbs_woken(struct lnd_host_node *node)
 static void lnd_verbs_rest(struct lnd_host_node *node, u64 next)
 {
 	if (next != LND_NEVER)
-		hrtimer_start(&node->timer, ns_to_ktime(next), HRTIMER_MODE_ABS);
+		hrtimer_start(&node->timer, ns_to_ktime(lnd_host_after(next)), HRTIMER_MODE_ABS);
 	wait_event_idle(node->wait, lnd_verbs_woken(node));
 	hrtimer_cancel(&node->timer);
 }
@@ -91,7 +87,7 @@ static int lnd_verbs_thread(void *data)
 		u32 state = 0;
 
 		more = lnd_verbs_receive(lnd_verbs_of(node));
-		now = ktime_get_ns();
+		now = lnd_host_now();
 		lnd_run(node->ni, now, REPORTS, &next);
 		lnd_run_state_get(node->ni, &state);
 		if (state == LND_QUIESCENT && next == LND_NEVER) {
@@ -119,30 +115,15 @@ struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 nu
 {
 	struct lnd_verbs_node *verbs = lnd_host_alloc(sizeof(*verbs), LND_HOST_MAY_WAIT,
 						      LND_HOST_AT_NODE);
-	struct lnd_host_node *node;
-	u32 i;
 
 	if (!verbs)
 		return NULL;
-	node = &verbs->host;
-	node->fabric = fabric;
-	node->number = number;
-	spin_lock_init(&node->lock);
-	init_rwsem(&node->incarnation);
-	init_waitqueue_head(&node->wait);
-	init_completion(&node->quiescent);
-	hrtimer_init(&node->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-	node->timer.function = lnd_verbs_timer;
-	for (i = 0; i < LND_HOST_LINKS; i++) {
-		node->link[i].node = node;
-		node->link[i].number = i;
-		init_waitqueue_head(&node->link[i].wait);
-	}
-	if (lnd_upper_alloc(node)) {
+	init_waitqueue_head(&verbs->settled);
+	if (lnd_host_node_init(&verbs->host, fabric, number)) {
 		lnd_host_free(verbs, sizeof(*verbs));
 		return NULL;
 	}
-	return node;
+	return &verbs->host;
 }
 
 /* Context: thread. */
@@ -177,7 +158,7 @@ static int lnd_verbs_config(struct lnd_verbs_node *node, struct lnd_config *conf
 
 static int lnd_verbs_descs(struct lnd_verbs_node *node)
 {
-	size_t pieces = array_size(lnd_host_slots, LND_VERBS_PAGES);
+	size_t pieces = array_size(lnd_host_slots, LND_VERBS_PIECES);
 	u32 i;
 
 	node->desc = lnd_host_alloc(array_size(lnd_host_slots, sizeof(*node->desc)),
@@ -187,8 +168,14 @@ static int lnd_verbs_descs(struct lnd_verbs_node *node)
 	if (!node->desc || !node->sg)
 		return -ENOMEM;
 	for (i = 0; i < lnd_host_slots; i++) {
-		node->desc[i].sg = &node->sg[i * LND_VERBS_PAGES];
-		sg_init_table(node->desc[i].sg, LND_VERBS_PAGES);
+		node->desc[i].sg = &node->sg[i * LND_VERBS_PIECES];
+		sg_init_table(node->desc[i].sg, LND_VERBS_PIECES);
+		INIT_LIST_HEAD(&node->desc[i].regions);
+		node->desc[i].list = kcalloc(LND_VERBS_SEGMENTS, sizeof(*node->desc[i].list),
+					     GFP_KERNEL);
+		if (!node->desc[i].list)
+			return -ENOMEM;
+		lnd_host_hold(LND_HOST_HELD_BYTES, LIST_BYTES);
 	}
 	return 0;
 }
@@ -206,7 +193,7 @@ static int lnd_verbs_peers_init(struct lnd_verbs_node *node)
 		if (i != node->host.number)
 			rc = lnd_verbs_peer_init(node, i);
 	}
-	return rc;
+	return rc ?: lnd_verbs_port_init(node);
 }
 
 static int lnd_verbs_create(struct lnd_verbs_node *verbs)
@@ -268,6 +255,7 @@ static void lnd_verbs_halt(struct lnd_verbs_node *verbs)
 		if (verbs->peer[i])
 			lnd_verbs_peer_close(verbs->peer[i]);
 	}
+	lnd_verbs_port_exit(verbs);
 	if (verbs->workers)
 		destroy_workqueue(verbs->workers);
 	verbs->workers = NULL;
@@ -282,6 +270,7 @@ static void lnd_verbs_halt(struct lnd_verbs_node *verbs)
 static void lnd_verbs_clear(struct lnd_verbs_node *verbs)
 {
 	struct lnd_host_node *node = &verbs->host;
+	u32 i;
 
 	node->alive = false;
 	lnd_upper_drop(node);
@@ -289,7 +278,12 @@ static void lnd_verbs_clear(struct lnd_verbs_node *verbs)
 		lnd_verbs_handles_exit(verbs);
 	node->window.node = NULL;
 	lnd_host_free(node->ni_memory, node->ni_bytes);
-	lnd_host_free(verbs->sg, array_size(array_size(lnd_host_slots, LND_VERBS_PAGES),
+	for (i = 0; verbs->desc && i < lnd_host_slots; i++) {
+		if (verbs->desc[i].list)
+			lnd_host_hold(LND_HOST_HELD_BYTES, -(long)LIST_BYTES);
+		kfree(verbs->desc[i].list);
+	}
+	lnd_host_free(verbs->sg, array_size(array_size(lnd_host_slots, LND_VERBS_PIECES),
 					    sizeof(*verbs->sg)));
 	lnd_host_free(verbs->desc, array_size(lnd_host_slots, sizeof(*verbs->desc)));
 	node->ni_memory = NULL;
@@ -382,7 +376,7 @@ static void lnd_verbs_flush(struct lnd_verbs_node *node)
  */
 void lnd_host_node_stop(struct lnd_host_node *node)
 {
-	u64 now = ktime_get_ns();
+	u64 now = lnd_host_now();
 
 	if (!node->alive)
 		return;

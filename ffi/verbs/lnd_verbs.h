@@ -8,8 +8,12 @@
  *   table.c     the platform's operations
  *   peer.c      one connection: its resources, and the worker that opens and closes it
  *   cm.c        what rdma_cm reports, and who is at the other end
+ *   port.c      network devices that go down and come up
  *   channel.c   frames: SEND into receives that are there for them
- *   rdma.c      descriptors: registrations, READs, invalidations
+ *   rdma.c      descriptors
+ *   stage.c     registrations and invalidations
+ *   pull.c      READs
+ *   probe.c     READs of no bytes on idle connections
  *   handles.c   pages of bio vectors as fragments; memory that was given back is watched
  *   state.c     the file "verbs"
  *
@@ -22,6 +26,7 @@
 #define LND_VERBS_H
 
 #include <linux/in.h>
+#include <linux/notifier.h>
 #include <linux/scatterlist.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -30,14 +35,19 @@
 #include "lnd_host.h"
 
 #define LND_VERBS_LINK		0	/* the only link */
-#define LND_VERBS_PAGES		257	/* pages of the longest descriptor: 1 MiB at any offset */
+#define LND_VERBS_PIECES	1088	/* pieces of the longest descriptor: 4 MiB, with gaps */
+#define LND_VERBS_PAGES		257	/* pages of a region: 1 MiB at any offset */
+#define LND_VERBS_SEGMENTS	32	/* regions of a descriptor: one more at each gap */
 #define LND_VERBS_HANDLES	1024	/* payloads that are mapped at once */
 #define LND_VERBS_WINDOW	16	/* frames of a lane under way to one peer */
 #define LND_VERBS_NOTES		4	/* frames that carry credits alone */
 #define LND_VERBS_READS		4	/* READs under way on a connection */
 #define LND_VERBS_CHUNK		0x10000u	/* bytes of a READ */
 #define LND_VERBS_SGES		17	/* pieces of a READ: CHUNK at any offset */
-#define LND_VERBS_REGIONS	64	/* staged descriptors of a connection */
+#define LND_VERBS_INLINE	256	/* bytes of a frame that may go into a work request */
+#define LND_VERBS_REGIONS	192	/* of a connection */
+/* What requests leave: regions for one descriptor, and half of all for answers. */
+#define LND_VERBS_SPARE		(LND_VERBS_SEGMENTS + 1 + LND_VERBS_REGIONS / 2)
 
 /* Lanes on the wire: those of enum lnd_lane, and one of the channel's own. */
 #define LND_VERBS_NOTE		2
@@ -58,7 +68,14 @@ struct lnd_verbs_key {
 	__le32 rkey;
 	__le32 length;
 	__le32 cookie;	/* of the connection on which it is valid */
-	__le32 reserved;
+	__le32 segments;	/* 0: the bytes are at address; else so many segments are there */
+};
+
+/* A part of a descriptor, in the memory of the one that has staged it; little-endian. */
+struct lnd_verbs_segment {
+	__le64 address;
+	__le32 rkey;
+	__le32 length;
 };
 
 /* What each side says of itself in the private data of REQ and REP; big-endian. */
@@ -86,7 +103,7 @@ struct lnd_verbs_frame {
 	struct lnd_message message;
 };
 
-/* A memory region for one staged descriptor at a time. */
+/* A memory region for a part of one staged descriptor at a time, or for its segments. */
 struct lnd_verbs_region {
 	struct list_head list;
 	struct ib_mr *mr;
@@ -100,6 +117,7 @@ struct lnd_verbs_read {
 	struct lnd_verbs_peer *peer;
 	struct lnd_verbs_desc *desc;
 	u32 len;
+	bool index;	/* of the peer's segments, no payload */
 };
 
 enum lnd_verbs_motion {
@@ -107,13 +125,13 @@ enum lnd_verbs_motion {
 	LND_VERBS_STAGED,
 	LND_VERBS_UNSTAGING,	/* its key is being invalidated */
 	LND_VERBS_QUEUED,	/* a pull that has READs to post */
-	LND_VERBS_PULLING,	/* a pull whose READs are all posted */
+	LND_VERBS_PULLING,	/* a pull whose READs are all posted, or that reads segments */
 	LND_VERBS_STRANDED	/* posted to a connection that had failed: nothing was begun */
 };
 
 /* A descriptor, by the index of its tag. Protected by its connection's lock. */
 struct lnd_verbs_desc {
-	struct list_head list;
+	struct list_head pull;	/* of its connection */
 	struct ib_cqe cqe;	/* of its invalidation */
 	struct lnd_verbs_peer *peer;
 	struct lnd_tag tag;
@@ -127,12 +145,26 @@ struct lnd_verbs_desc {
 	u32 reads;
 	u32 entry;
 	u32 in_entry;
+	u32 segment;	/* that READ's, and the byte in it */
+	u32 in_segment;
+	bool listed;	/* the peer's segments are known */
 	struct lnd_verbs_key key;	/* the peer's, of a pull; else ours */
-	struct lnd_verbs_region *region;
+	struct list_head regions;
+	u32 segments;
+	struct lnd_verbs_segment *list;	/* a buffer that a device reaches */
+	struct scatterlist index;	/* it, mapped */
+	bool index_mapped;
 	enum dma_data_direction direction;
 	int pieces;
 	int dma_pieces;
 	struct scatterlist *sg;
+};
+
+/* A descriptor that is to be reported once no lock is held. */
+struct lnd_verbs_back {
+	struct lnd_tag tag;
+	u32 how;
+	bool is;
 };
 
 /*
@@ -165,6 +197,9 @@ struct lnd_verbs_peer {
 	bool stop;	/* the library has asked for the stop */
 	bool renewed;	/* was reset while it was being closed */
 	bool wanted;	/* frames wait for it */
+	bool bound;	/* there is an id, or one is being destroyed */
+	bool sinking;	/* a network device goes down: none is begun */
+	bool ends_first;	/* it is the one of this connection */
 	unsigned long deadline;	/* of the state, in jiffies */
 	unsigned long retry;	/* not before, in jiffies */
 	unsigned long backoff;
@@ -191,6 +226,7 @@ struct lnd_verbs_peer {
 	u16 told[LND_VERBS_LANES];	/* of these, those that it knows of */
 	u32 sending[LND_VERBS_LANES];	/* sends without a completion */
 	u32 longest;	/* bytes of a frame that the peer takes */
+	u32 inlines;	/* bytes of a frame that goes into the work request */
 	struct lnd_verbs_frame *sends;
 	struct lnd_verbs_frame *receives;
 	struct list_head free_sends;
@@ -207,6 +243,12 @@ struct lnd_verbs_peer {
 	struct ib_qp *local;	/* registers and invalidates, and moves nothing */
 	bool local_up;
 	u32 registering;	/* registrations without a completion: frames wait */
+	u32 spare;	/* regions in free_regions */
+
+	/* probe.c */
+	struct ib_cqe probe;
+	bool probing;
+	unsigned long heard;	/* when the other end last acknowledged or sent, in jiffies */
 };
 
 /* For the file "verbs". */
@@ -219,6 +261,7 @@ enum lnd_verbs_count {
 	LND_VERBS_YIELDED,	/* attempts of ours, given up for the peer's */
 	LND_VERBS_CLOSINGS,
 	LND_VERBS_SENDS,
+	LND_VERBS_INLINED,	/* of these and of notes, with their bytes in the work request */
 	LND_VERBS_RECEIVES,
 	LND_VERBS_NOTES_SENT,
 	LND_VERBS_NOT_READY,	/* SENDs that found no receive: never */
@@ -226,7 +269,9 @@ enum lnd_verbs_count {
 	LND_VERBS_REGISTERED,
 	LND_VERBS_INVALIDATED,
 	LND_VERBS_NO_REGION,
+	LND_VERBS_INDEXED,	/* descriptors of several segments, staged */
 	LND_VERBS_OTHER_COOKIE,	/* pulls by a key of a former connection */
+	LND_VERBS_PROBES,	/* READs of no bytes on idle connections */
 	LND_VERBS_FLUSHED,
 	LND_VERBS_ERRORS,	/* other completions than these that are no success */
 	LND_VERBS_WATCHED,	/* payloads that were poisoned after their report */
@@ -241,6 +286,9 @@ struct lnd_verbs_node {
 	bool ending;	/* no connection is begun any more */
 	bool link_stopped;	/* none, until the link's reset */
 	struct rdma_cm_id *listener;
+	struct notifier_block netdev;
+	bool watches_netdevs;
+	wait_queue_head_t settled;	/* a connection's id has gone */
 	struct workqueue_struct *workers;
 	struct lnd_verbs_peer *peer[LND_HOST_NODES];
 	struct lnd_verbs_desc *desc;	/* lnd_host_slots */
@@ -262,9 +310,16 @@ static inline void lnd_verbs_count(struct lnd_verbs_node *node, enum lnd_verbs_c
 	atomic_long_inc(&node->count[what]);
 }
 
+/* Context: any, with the connection's lock. */
+static inline void lnd_verbs_heard_from(struct lnd_verbs_peer *peer)
+{
+	peer->heard = jiffies;
+}
+
 /* load.c */
 extern unsigned int lnd_verbs_connect_ms;
 extern unsigned int lnd_verbs_watch_ms;
+extern unsigned int lnd_verbs_probe_ms;
 extern unsigned int lnd_verbs_timeout;
 extern unsigned int lnd_verbs_retries;
 extern unsigned short lnd_verbs_port;
@@ -303,6 +358,10 @@ int lnd_verbs_event(struct rdma_cm_id *id, struct rdma_cm_event *event);
 void lnd_verbs_say(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *hello);
 bool lnd_verbs_meet(struct lnd_verbs_peer *peer, const struct lnd_verbs_hello *hello);
 
+/* port.c */
+int lnd_verbs_port_init(struct lnd_verbs_node *node);
+void lnd_verbs_port_exit(struct lnd_verbs_node *node);
+
 /* channel.c */
 int lnd_verbs_channel_init(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_exit(struct lnd_verbs_peer *peer);
@@ -316,17 +375,34 @@ struct lnd_verbs_frame *lnd_verbs_arrived(struct lnd_verbs_peer *peer, u32 lane)
 void lnd_verbs_release(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame);
 
 /* rdma.c */
+void lnd_verbs_report(struct lnd_verbs_node *node, const struct lnd_verbs_back *back);
+void lnd_verbs_unmap(struct lnd_verbs_desc *desc);
+bool lnd_verbs_map(struct lnd_verbs_desc *desc, enum dma_data_direction direction);
+void lnd_verbs_free_regions(struct lnd_verbs_desc *desc);
+void lnd_verbs_give_back(struct lnd_verbs_desc *desc, u32 how, struct lnd_verbs_back *back);
 int lnd_verbs_rdma_init(struct lnd_verbs_peer *peer);
 void lnd_verbs_rdma_exit(struct lnd_verbs_peer *peer);
-int lnd_verbs_rdma_open(struct lnd_verbs_peer *peer);
-int lnd_verbs_local_up(struct lnd_verbs_peer *peer);
-void lnd_verbs_rdma_close(struct lnd_verbs_peer *peer);
 void lnd_verbs_unmap_all(struct lnd_verbs_peer *peer);
 u32 lnd_verbs_engine_post(void *ctx, const struct lnd_bd *bd);
 u32 lnd_verbs_engine_key(void *ctx, u32 link, struct lnd_tag tag, void *key);
 void lnd_verbs_engine_doorbell(void *ctx, u32 link);
 void lnd_verbs_engine_invalidate(void *ctx, u32 link, struct lnd_tag tag);
 u32 lnd_verbs_engine_reclaim(void *ctx, u32 link, struct lnd_tag tag);
+
+/* stage.c */
+int lnd_verbs_rdma_open(struct lnd_verbs_peer *peer);
+int lnd_verbs_local_up(struct lnd_verbs_peer *peer);
+void lnd_verbs_rdma_close(struct lnd_verbs_peer *peer);
+u32 lnd_verbs_stage(struct lnd_verbs_desc *desc);
+void lnd_verbs_unstage(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back);
+
+/* pull.c */
+void lnd_verbs_pump(struct lnd_verbs_peer *peer);
+void lnd_verbs_give_up(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back);
+
+/* probe.c */
+unsigned long lnd_verbs_probe_due(const struct lnd_verbs_peer *peer);
+void lnd_verbs_probe(struct lnd_verbs_peer *peer);
 
 /* handles.c */
 const struct lnd_host_payload *lnd_verbs_payload(struct lnd_verbs_node *node, u64 addr, u32 len);

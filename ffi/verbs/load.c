@@ -24,6 +24,10 @@ unsigned int lnd_verbs_connect_ms = 2000;
 module_param_named(connect_ms, lnd_verbs_connect_ms, uint, 0444);
 MODULE_PARM_DESC(connect_ms, "ms within which a connection must be made");
 
+unsigned int lnd_verbs_probe_ms = 5000;
+module_param_named(probe_ms, lnd_verbs_probe_ms, uint, 0444);
+MODULE_PARM_DESC(probe_ms, "ms without a sign of the peer after which it is probed; 0: never");
+
 unsigned int lnd_verbs_timeout = 14;
 module_param_named(timeout, lnd_verbs_timeout, uint, 0444);
 MODULE_PARM_DESC(timeout, "acknowledge timeout, 4.096 us * 2^timeout: 8 to 21");
@@ -39,7 +43,7 @@ MODULE_PARM_DESC(watch_ms, "ms for which memory is watched after its report; 0: 
 #ifdef LND_HOST_SEEDS
 static char *defect = "";
 module_param(defect, charp, 0644);
-MODULE_PARM_DESC(defect, "a seeded defect: early, undrained, uncredited");
+MODULE_PARM_DESC(defect, "a seeded defect: early, undrained, uncredited, mute, glue, deaf");
 
 bool lnd_verbs_defect(const char *name)
 {

@@ -17,8 +17,8 @@
 #include "lnd_verbs.h"
 
 #define FRAMES	(2 * LND_VERBS_WINDOW + LND_VERBS_NOTES)
-/* With the drain's marker. */
-#define SEND_WRS	(FRAMES + LND_VERBS_READS + 1)
+/* With a probe, and the drain's marker. */
+#define SEND_WRS	(FRAMES + LND_VERBS_READS + 2)
 #define RECV_WRS	(FRAMES + 1)
 #define LOCAL_WRS	(2 * LND_VERBS_REGIONS + 1)
 #define BACKOFF_LEAST	(HZ / 20)
@@ -177,9 +177,16 @@ static int lnd_verbs_make(struct lnd_verbs_peer *peer)
 	}
 	attr.send_cq = peer->cq;
 	attr.recv_cq = peer->cq;
+	attr.cap.max_inline_data = LND_VERBS_INLINE;
 	rc = rdma_create_qp(peer->id, peer->pd, &attr);
+	if (rc) {
+		/* A device may take none. */
+		attr.cap.max_inline_data = 0;
+		rc = rdma_create_qp(peer->id, peer->pd, &attr);
+	}
 	if (rc)
 		return rc;
+	peer->inlines = min_t(u32, attr.cap.max_inline_data, LND_VERBS_INLINE);
 	peer->qp = peer->id->qp;
 	return lnd_verbs_rdma_open(peer) ?: lnd_verbs_channel_open(peer);
 }
@@ -239,6 +246,8 @@ static void lnd_verbs_close(struct lnd_verbs_peer *peer)
 	peer->cq = NULL;
 	peer->pd = NULL;
 	rdma_destroy_id(id);
+	WRITE_ONCE(peer->bound, false);
+	wake_up(&peer->node->settled);
 }
 
 static bool lnd_verbs_attempting(const struct lnd_verbs_peer *peer)
@@ -255,7 +264,7 @@ static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 
 	if (lnd_verbs_defect("undrained") && peer->served && !peer->stop) {
 		lnd_connection_down(node->host.ni, LND_VERBS_LINK, peer->nid, peer->number,
-				    ktime_get_ns());
+				    lnd_host_now());
 		msleep(1000);
 	}
 	lnd_verbs_close(peer);
@@ -279,7 +288,7 @@ static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 	spin_unlock_bh(&peer->lock);
 	/* A peer of which the library knows nothing has nothing to be taken back. */
 	if (report && lnd_connection_down(node->host.ni, LND_VERBS_LINK, peer->nid, number,
-					  ktime_get_ns()) == LND_E_NO_PEER) {
+					  lnd_host_now()) == LND_E_NO_PEER) {
 		spin_lock_bh(&peer->lock);
 		if (peer->state == LND_VERBS_CLOSED && peer->number == number && !peer->stop)
 			lnd_verbs_reset(peer);
@@ -305,7 +314,10 @@ static int lnd_verbs_begin(struct lnd_verbs_peer *peer)
 		return PTR_ERR(id);
 	spin_lock_bh(&peer->lock);
 	peer->id = id;
+	peer->bound = true;
 	peer->event = -1;
+	/* A network device may have begun to go down meanwhile. */
+	peer->failed = peer->sinking;
 	peer->state = LND_VERBS_RESOLVING;
 	peer->deadline = jiffies + msecs_to_jiffies(lnd_verbs_connect_ms);
 	spin_unlock_bh(&peer->lock);
@@ -317,13 +329,18 @@ static int lnd_verbs_connect(struct lnd_verbs_peer *peer)
 {
 	struct rdma_conn_param param;
 	struct lnd_verbs_hello hello;
-	int rc = lnd_verbs_make(peer);
+	bool failed;
+	int rc;
 
+	spin_lock_bh(&peer->lock);
+	failed = peer->failed;
+	peer->state = LND_VERBS_CONNECTING;
+	spin_unlock_bh(&peer->lock);
+	rc = failed ? -ECANCELED : lnd_verbs_make(peer);
 	if (rc)
 		return rc;
 	lnd_verbs_parameters(peer, &param, &hello);
 	rdma_set_ack_timeout(peer->id, lnd_verbs_timeout);
-	lnd_verbs_enter(peer, LND_VERBS_CONNECTING);
 	return rdma_connect(peer->id, &param);
 }
 
@@ -336,10 +353,11 @@ static int lnd_verbs_accept(struct lnd_verbs_peer *peer, struct rdma_cm_id *id)
 
 	spin_lock_bh(&peer->lock);
 	peer->id = id;
+	peer->bound = true;
 	peer->event = -1;
 	peer->state = LND_VERBS_ACCEPTING;
 	peer->deadline = jiffies + msecs_to_jiffies(lnd_verbs_connect_ms);
-	met = lnd_verbs_meet(peer, &peer->asked);
+	met = !peer->sinking && lnd_verbs_meet(peer, &peer->asked);
 	spin_unlock_bh(&peer->lock);
 	rc = met ? lnd_verbs_make(peer) : -EPROTO;
 	if (rc)
@@ -364,12 +382,14 @@ static int lnd_verbs_opened(struct lnd_verbs_peer *peer)
 		peer->open = true;
 		peer->served = true;
 		peer->wanted = false;
+		peer->probing = false;
+		lnd_verbs_heard_from(peer);
 		peer->backoff = 0;
 		lnd_verbs_count(peer->node, LND_VERBS_OPENED);
 		lnd_verbs_channel_up(peer);
 	}
 	spin_unlock_bh(&peer->lock);
-	lnd_connection_up(peer->node->host.ni, LND_VERBS_LINK, peer->nid, ktime_get_ns());
+	lnd_connection_up(peer->node->host.ni, LND_VERBS_LINK, peer->nid, lnd_host_now());
 	lnd_host_node_wake(&peer->node->host);
 	return 0;
 }
@@ -379,6 +399,8 @@ static int lnd_verbs_step(struct lnd_verbs_peer *peer)
 {
 	int event = READ_ONCE(peer->event);
 
+	if (READ_ONCE(peer->failed) || READ_ONCE(peer->stop))
+		return 0;
 	switch (peer->state) {
 	case LND_VERBS_RESOLVING:
 		if (event != RDMA_CM_EVENT_ADDR_RESOLVED)
@@ -395,12 +417,20 @@ static int lnd_verbs_step(struct lnd_verbs_peer *peer)
 	}
 }
 
+/* Whether a connection may be begun. Context: any, with its lock. */
+static bool lnd_verbs_may(const struct lnd_verbs_peer *peer)
+{
+	const struct lnd_verbs_node *node = peer->node;
+
+	return !peer->sinking && !READ_ONCE(node->link_stopped) && !READ_ONCE(node->ending);
+}
+
 /* Whether a request is taken in place of what there is; else it is rejected. */
 static bool lnd_verbs_yields(const struct lnd_verbs_peer *peer)
 {
 	u64 us = lnd_soft_nid(peer->node->host.number);
 
-	if (peer->stop || peer->failed || peer->node->link_stopped || peer->node->ending)
+	if (peer->stop || peer->failed || !lnd_verbs_may(peer))
 		return false;
 	if (peer->state == LND_VERBS_IDLE)
 		return true;
@@ -450,7 +480,10 @@ static unsigned long lnd_verbs_due(const struct lnd_verbs_peer *peer)
 {
 	if (lnd_verbs_attempting(peer))
 		return peer->deadline;
-	return peer->state == LND_VERBS_IDLE && peer->wanted ? peer->retry : 0;
+	if (peer->state == LND_VERBS_UP)
+		return lnd_verbs_probe_due(peer);
+	return peer->state == LND_VERBS_IDLE && peer->wanted && lnd_verbs_may(peer) ?
+	       peer->retry : 0;
 }
 
 static void lnd_verbs_work(struct work_struct *work)
@@ -474,7 +507,7 @@ static void lnd_verbs_work(struct work_struct *work)
 
 	spin_lock_bh(&peer->lock);
 	begin = !rc && peer->state == LND_VERBS_IDLE && peer->wanted && !peer->stop &&
-		!node->ending && !node->link_stopped && time_after_eq(jiffies, peer->retry);
+		lnd_verbs_may(peer) && time_after_eq(jiffies, peer->retry);
 	spin_unlock_bh(&peer->lock);
 	if (begin)
 		rc = lnd_verbs_begin(peer);
@@ -488,6 +521,8 @@ static void lnd_verbs_work(struct work_struct *work)
 		lnd_verbs_end(peer);
 
 	spin_lock_bh(&peer->lock);
+	if (peer->open)
+		lnd_verbs_probe(peer);
 	due = READ_ONCE(node->ending) ? 0 : lnd_verbs_due(peer);
 	spin_unlock_bh(&peer->lock);
 	if (due)

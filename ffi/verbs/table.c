@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* The platform's operations. The context of each is in lnd.h at struct lnd_ops. */
-#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
-#include <linux/sched.h>
-
 #include "lnd_verbs.h"
-#include "upper.h"
 
 /**
  * lnd_verbs_find() - The peer of a NID.
@@ -19,33 +15,6 @@ struct lnd_verbs_peer *lnd_verbs_find(struct lnd_verbs_node *node, u64 nid)
 	u32 number = lnd_soft_node_of(nid);
 
 	return number < lnd_verbs_peers ? node->peer[number] : NULL;
-}
-
-static void lnd_verbs_lock(void *ctx)
-	__acquires(&((struct lnd_host_node *)ctx)->lock)
-{
-	struct lnd_host_node *node = ctx;
-
-	spin_lock_bh(&node->lock);
-}
-
-static void lnd_verbs_unlock(void *ctx)
-	__releases(&((struct lnd_host_node *)ctx)->lock)
-{
-	struct lnd_host_node *node = ctx;
-
-	spin_unlock_bh(&node->lock);
-}
-
-static u32 lnd_verbs_self_id(void *ctx)
-{
-	return in_task() ? current->pid : 0x40000000 | smp_processor_id();
-}
-
-static u32 lnd_verbs_context(void *ctx)
-{
-	/* The lock keeps softirqs out, so a softirq may take it, as a thread may. */
-	return in_hardirq() ? LND_CONTEXT_INTERRUPT : LND_CONTEXT_THREAD;
 }
 
 /* All connections of the link. */
@@ -81,7 +50,14 @@ static u32 lnd_verbs_engine_quiesced(void *ctx, u32 link)
 /* The connections were renewed by lnd_verbs_connection_reset() before. */
 static void lnd_verbs_engine_reset(void *ctx, u32 link)
 {
-	WRITE_ONCE(lnd_verbs_of(ctx)->link_stopped, false);
+	struct lnd_verbs_node *node = lnd_verbs_of(ctx);
+	u32 i;
+
+	WRITE_ONCE(node->link_stopped, false);
+	for (i = 0; i < lnd_verbs_peers; i++) {
+		if (node->peer[i])
+			lnd_verbs_kick(node->peer[i]);
+	}
 }
 
 static u32 lnd_verbs_connection(void *ctx, u32 link, u64 nid)
@@ -182,46 +158,12 @@ static u32 lnd_verbs_mem_valid(void *ctx, u64 addr, u32 len)
 	return lnd_verbs_payload(lnd_verbs_of(ctx), addr, len) ? 1 : 0;
 }
 
-static void lnd_verbs_finalize(void *ctx, const struct lnd_report *report)
-{
-	struct lnd_host_node *node = ctx;
-
-	atomic_inc(&node->health[report->health % ARRAY_SIZE(node->health)]);
-	lnd_upper_report(node, report);
-}
-
-static void lnd_verbs_happened(void *ctx, const struct lnd_event *event)
-{
-	struct lnd_host_node *node = ctx;
-
-	if (event->kind == LND_EVENT_PEER)
-		pr_info("node %u: peer %llu is now %u\n", node->number, event->nid, event->state);
-	else if (event->kind == LND_EVENT_LINK)
-		pr_info("node %u: link %u is now %u\n", node->number, event->link, event->state);
-	lnd_upper_event(node, event);
-}
-
-static void lnd_verbs_wake(void *ctx)
-{
-	struct lnd_host_node *node = ctx;
-
-	lnd_host_node_wake(node);
-}
-
-static void lnd_verbs_bug(void *ctx, const char *what)
-{
-	struct lnd_host_node *node = ctx;
-
-	atomic_inc(&node->bugs);
-	pr_err_ratelimited("node %u: %s\n", node->number, what);
-}
-
 const struct lnd_ops lnd_verbs_ops = {
 	.size = sizeof(lnd_verbs_ops),
-	.lock = lnd_verbs_lock,
-	.unlock = lnd_verbs_unlock,
-	.self_id = lnd_verbs_self_id,
-	.context = lnd_verbs_context,
+	.lock = lnd_host_lock,
+	.unlock = lnd_host_unlock,
+	.self_id = lnd_host_self_id,
+	.context = lnd_host_context,
 	.engine_post = lnd_verbs_engine_post,
 	.engine_key = lnd_verbs_engine_key,
 	.engine_doorbell = lnd_verbs_engine_doorbell,
@@ -241,8 +183,8 @@ const struct lnd_ops lnd_verbs_ops = {
 	.mem_read = lnd_verbs_mem_read,
 	.mem_write = lnd_verbs_mem_write,
 	.mem_valid = lnd_verbs_mem_valid,
-	.finalize = lnd_verbs_finalize,
-	.event = lnd_verbs_happened,
-	.wake = lnd_verbs_wake,
-	.bug = lnd_verbs_bug,
+	.finalize = lnd_host_ended,
+	.event = lnd_host_event,
+	.wake = lnd_host_wake,
+	.bug = lnd_host_bug,
 };

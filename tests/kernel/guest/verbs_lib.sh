@@ -94,3 +94,17 @@ clean_verbs() {
 watched() {
     usleep 500000
 }
+
+# disturb WORDS…: what this machine sends is lost, late or out of order, as netem's words say.
+disturb() {
+    ./tc qdisc replace dev eth0 root netem limit 10000 "$@" || die "netem $*"
+}
+
+# lost_packets: how many packets of this machine were lost on purpose.
+lost_packets() {
+    ./tc -s qdisc show dev eth0 | sed -n 's/.*dropped \([0-9]*\),.*/\1/p' | head -n 1
+}
+
+calm_network() {
+    ./tc qdisc del dev eth0 root || die "netem stays"
+}

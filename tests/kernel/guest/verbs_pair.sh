@@ -23,10 +23,22 @@ parting() {
 sweep() {
     load_verbs
     meet
-    job 20 put get sweep count=63 workers=2 flight=4 max=1048576 to="$other"
-    until_so 30 asked 126 || die "the other machine asked only $(of requested_ok) times"
-    clean_verbs 126
-    parting 126
+    job 60 put get sweep count=69 workers=2 flight=4 max=4194304 to="$other"
+    until_so 60 asked 138 || die "the other machine asked only $(of requested_ok) times"
+    [ "$(verbs inlined)" -ge 69 ] || die "only $(verbs inlined) frames went inline"
+    clean_verbs 138
+    parting 138
+}
+
+# The same with fragments that do not follow each other, up to 27 in a payload.
+gaps() {
+    load_verbs gap=40
+    meet
+    job 60 put get sweep count=69 workers=1 flight=2 max=4194304 to="$other"
+    until_so 60 asked 69 || die "the other machine asked only $(of requested_ok) times"
+    [ "$(verbs indexed)" -ge 5 ] || die "only $(verbs indexed) descriptors of several segments"
+    clean_verbs 69
+    parting 69
 }
 
 # More messages at once than there are receives, in both lanes; with the answers, fewer than slots.
@@ -103,6 +115,81 @@ device() {
     watched
     sound_verbs
 }
+
+# A network device goes down under traffic, and comes up: first one machine's, then the other one's.
+link() {
+    load_verbs
+    # A seeded defect makes it wait in vain.
+    limit=60
+    [ "$(word defect none)" = none ] || limit=10
+    until_so 30 answered || die "the other machine does not come"
+    client start put get workers=2 flight=8 max=1048576 to="$other"
+    until_so 60 asked 10 || die "no traffic"
+    opened=1
+    [ "$me" = 0 ] || until_so 90 reopened || die "no connection after the other machine's turn"
+    until_so 60 going $(($(of ok) + 10)) || die "no traffic before this machine's turn"
+    opened=$(verbs opened)
+    say "the link goes down: $(of ok) ok, $opened connections"
+    ip link set eth0 down
+    ! connected || die "the link is down, and the connection is not"
+    sleep 1
+    ip link set eth0 up
+    say "the link is up again"
+    until_so "$limit" reopened || die "no connection after this machine's turn"
+    opened=$((opened + 1))
+    until_so 60 going $(($(of ok) + 10)) || die "no traffic after this machine's turn"
+    if [ "$me" = 0 ]; then
+        until_so 90 reopened || die "no connection after the other machine's turn"
+        until_so 60 going $(($(of ok) + 10)) || die "no traffic after the other machine's turn"
+    else
+        until_so 90 gone || die "the other machine stays"
+    fi
+    client stop
+    until_so 30 idle || die "not everything ends"
+    watched
+    sound_verbs
+}
+
+# A network that loses packets and changes their order, at both ends. Nothing is lost by that: while
+# the connection lasts every message ends well.
+lossy() {
+    load_verbs timeout=15
+    meet
+    jobs=0
+    for how in "loss 1%" "loss 10%" "delay 2ms reorder 30% 50%"; do
+        # shellcheck disable=SC2086 # netem's words
+        disturb $how
+        job 60 put get count=10 workers=2 flight=2 max=1048576 to="$other"
+        jobs=$((jobs + 1))
+        until_so 60 asked $((20 * jobs)) || die "$how: asked only $(of requested_ok) times"
+        say "$how: $(lost_packets) packets lost, longest $(of longest_ms) ms"
+        [ "${how#loss}" = "$how" ] || [ "$(lost_packets)" -gt 0 ] || die "$how: none is lost"
+        calm_network
+        sound_now
+    done
+    clean_verbs 60
+    parting 60
+}
+
+# An idle connection is probed, and stays; then nothing of one machine arrives any more, which both
+# notice without a message.
+silent() {
+    load_verbs timeout=15 probe_ms=500
+    meet
+    limit=60
+    [ "$(word defect none)" = none ] || limit=10
+    until_so 30 probed 3 || [ "$limit" = 10 ] || die "only $(verbs probes) probes"
+    connected || die "an idle connection has ended"
+    [ "$me" = 0 ] || disturb loss 100%
+    until_so "$limit" silence || die "nothing is noticed"
+    [ "$me" = 0 ] || calm_network
+    until_so 60 answered || die "no message afterwards"
+    [ "$me" = 0 ] || until_so 90 gone || die "the other machine stays"
+    watched
+    sound_verbs
+}
+silence() { ! connected; }
+probed() { [ "$(verbs probes)" -ge "$1" ]; }
 
 for phase in $(word phases sweep | tr , ' '); do
     [ -e /sys/class/infiniband ] || soft_roce

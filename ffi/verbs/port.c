@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Network devices that go down and come up.
+ *
+ * A connection ends with a message of rdma_cm to the peer. Soft-RoCE of Linux 6.1 cannot send one
+ * through a network device that is down, because there is no route: the queue pair of all of its
+ * rdma_cm's messages fails. What repairs that queue pair makes it send again, and not receive:
+ * until the RDMA device is removed every connect of this machine stays without an answer. So
+ * connections end before their network device goes down. The peers are told, too.
+ */
+#include <linux/netdevice.h>
+
+#include "lnd_verbs.h"
+
+/* How long a network device waits for its connections. What is left then may break the port. */
+#define PATIENCE	(2 * HZ)
+
+/*
+ * Whether a connection is bound to the network device, or may still choose it. Context: any, with
+ * its lock.
+ */
+static bool lnd_verbs_on(const struct lnd_verbs_peer *peer, int ifindex)
+{
+	int bound;
+
+	if (!peer->bound || !peer->id)
+		return false;
+	bound = peer->id->route.addr.dev_addr.bound_dev_if;
+	return !bound || bound == ifindex;
+}
+
+/*
+ * Whether no connection will send one of those messages that ends because of the network device.
+ * One whose route is being looked for has none to send, and waits for the lock that is held here.
+ */
+static bool lnd_verbs_settled(struct lnd_verbs_node *node)
+{
+	bool settled = true;
+	u32 i;
+
+	for (i = 0; i < lnd_verbs_peers; i++) {
+		struct lnd_verbs_peer *peer = node->peer[i];
+
+		if (!peer)
+			continue;
+		spin_lock_bh(&peer->lock);
+		if (peer->ends_first && peer->bound && peer->state != LND_VERBS_ROUTING)
+			settled = false;
+		spin_unlock_bh(&peer->lock);
+	}
+	return settled;
+}
+
+/* Nothing is begun until the device is down: there is no route then, and no message. */
+static void lnd_verbs_going_down(struct lnd_verbs_node *node, int ifindex)
+{
+	u32 i;
+
+	for (i = 0; i < lnd_verbs_peers; i++) {
+		struct lnd_verbs_peer *peer = node->peer[i];
+
+		if (!peer)
+			continue;
+		spin_lock_bh(&peer->lock);
+		peer->sinking = true;
+		peer->ends_first = lnd_verbs_on(peer, ifindex);
+		if (peer->ends_first)
+			lnd_verbs_fail(peer);
+		spin_unlock_bh(&peer->lock);
+	}
+	wait_event_timeout(node->settled, lnd_verbs_settled(node), PATIENCE);
+}
+
+/* Connections may be begun; at once, if a device has come up. */
+static void lnd_verbs_may_begin(struct lnd_verbs_node *node, bool at_once)
+{
+	u32 i;
+
+	for (i = 0; i < lnd_verbs_peers; i++) {
+		struct lnd_verbs_peer *peer = node->peer[i];
+
+		if (!peer)
+			continue;
+		spin_lock_bh(&peer->lock);
+		peer->sinking = false;
+		peer->ends_first = false;
+		if (at_once) {
+			peer->backoff = 0;
+			peer->retry = jiffies;
+		}
+		spin_unlock_bh(&peer->lock);
+		lnd_verbs_kick(peer);
+	}
+}
+
+static int lnd_verbs_netdev(struct notifier_block *block, unsigned long event, void *info)
+{
+	struct lnd_verbs_node *node = container_of(block, struct lnd_verbs_node, netdev);
+
+	if (READ_ONCE(node->ending))
+		return NOTIFY_DONE;
+	if (event == NETDEV_GOING_DOWN && !lnd_verbs_defect("mute"))
+		lnd_verbs_going_down(node, netdev_notifier_info_to_dev(info)->ifindex);
+	else if (event == NETDEV_DOWN || event == NETDEV_UP)
+		lnd_verbs_may_begin(node, event == NETDEV_UP);
+	return NOTIFY_DONE;
+}
+
+/**
+ * lnd_verbs_port_init() - Watches network devices.
+ * @node: the node, with its peers.
+ *
+ * Context: thread.
+ * Return: 0 or a negative errno.
+ */
+int lnd_verbs_port_init(struct lnd_verbs_node *node)
+{
+	int rc;
+
+	node->netdev.notifier_call = lnd_verbs_netdev;
+	rc = register_netdevice_notifier(&node->netdev);
+	node->watches_netdevs = !rc;
+	return rc;
+}
+
+/**
+ * lnd_verbs_port_exit() - Ends that.
+ * @node: the node, whose connections are closed; its peers exist.
+ *
+ * Context: thread.
+ */
+void lnd_verbs_port_exit(struct lnd_verbs_node *node)
+{
+	if (node->watches_netdevs)
+		unregister_netdevice_notifier(&node->netdev);
+	node->watches_netdevs = false;
+}

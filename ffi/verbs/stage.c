@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Staged descriptors: registrations, and invalidations when they are to be given back. One is back
+ * when its invalidations have completed. The peer was asked first (LND_CANCEL_FIRST): an
+ * invalidation under a READ would let the reader take a part of the data for all of it.
+ *
+ * Both go through a queue pair of their own, "local", which moves nothing: it has nothing to send
+ * again, and waits for no peer. In the queue of the messages soft-RoCE of 6.1 executes them twice
+ * when it sends again what was before them, and the queue pair fails. So frames wait until the
+ * registrations before them have completed.
+ *
+ * A region is one stretch of whole pages but for its ends. Where there are gaps between the
+ * fragments, and where they are longer than a region, there are several. Their addresses and keys
+ * are a list in memory, which has a region, too: its key goes on the wire, and the peer reads the
+ * list first.
+ */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include "lnd_verbs.h"
+
+static void lnd_verbs_registered(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct lnd_verbs_peer *peer = cq->cq_context;
+
+	if (wc->status) {
+		lnd_verbs_break(peer, wc);
+		return;
+	}
+	spin_lock_bh(&peer->lock);
+	peer->registering--;
+	if (!peer->registering)
+		lnd_verbs_channel_go(peer);
+	spin_unlock_bh(&peer->lock);
+}
+
+static void lnd_verbs_invalidated(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct lnd_verbs_desc *desc = container_of(wc->wr_cqe, struct lnd_verbs_desc, cqe);
+	struct lnd_verbs_peer *peer = cq->cq_context;
+	struct lnd_verbs_back back = {};
+
+	if (wc->status) {
+		lnd_verbs_break(peer, wc);
+		return;
+	}
+	lnd_verbs_count(peer->node, LND_VERBS_INVALIDATED);
+	spin_lock_bh(&peer->lock);
+	if (desc->peer == peer && desc->motion == LND_VERBS_UNSTAGING)
+		lnd_verbs_give_back(desc, LND_RETURNED_TOUCHED, &back);
+	spin_unlock_bh(&peer->lock);
+	lnd_verbs_report(peer->node, &back);
+}
+
+/* Posts to the queue pair that moves nothing. Context: any, with the connection's lock. */
+static int lnd_verbs_post_local(struct lnd_verbs_peer *peer, struct ib_send_wr *wr)
+{
+	int rc = ib_post_send(peer->local, wr, NULL);
+
+	if (rc)
+		lnd_verbs_fail(peer);
+	return rc;
+}
+
+/* Maps pieces into a free region; returns how many, at least one, or a negative errno. */
+static int lnd_verbs_take_region(struct lnd_verbs_desc *desc, struct scatterlist *sg, int pieces,
+				 unsigned int *offset, struct lnd_verbs_segment *segment)
+{
+	struct lnd_verbs_peer *peer = desc->peer;
+	struct lnd_verbs_region *region;
+	unsigned int from = *offset;
+	int mapped;
+
+	region = list_first_entry_or_null(&peer->free_regions, struct lnd_verbs_region, list);
+	if (!region) {
+		lnd_verbs_count(peer->node, LND_VERBS_NO_REGION);
+		return -ENOBUFS;
+	}
+	mapped = ib_map_mr_sg(region->mr, sg, pieces, offset, PAGE_SIZE);
+	if (mapped < 0 || (!mapped && *offset == from))
+		return -EINVAL;
+	list_move_tail(&region->list, &desc->regions);
+	peer->spare--;
+	/* The key of each use differs from those of the uses before. */
+	ib_update_fast_reg_key(region->mr, ib_inc_rkey(region->mr->rkey));
+	segment->address = cpu_to_le64(region->mr->iova);
+	segment->rkey = cpu_to_le32(region->mr->rkey);
+	segment->length = cpu_to_le32(region->mr->length);
+	return mapped;
+}
+
+/* Regions for all pieces: a new one begins at each gap, and where one is full. */
+static int lnd_verbs_cover(struct lnd_verbs_desc *desc)
+{
+	struct scatterlist *sg = desc->sg;
+	int left = desc->dma_pieces, mapped;
+	unsigned int offset = 0;
+
+	for (; left; left -= mapped, sg += mapped) {
+		if (desc->segments == LND_VERBS_SEGMENTS)
+			return -EINVAL;
+		mapped = lnd_verbs_take_region(desc, sg, left, &offset,
+					       &desc->list[desc->segments]);
+		if (mapped < 0)
+			return mapped;
+		desc->segments++;
+	}
+	return 0;
+}
+
+/* The list of segments is read by the peer, too: its key names a region of it. */
+static int lnd_verbs_cover_list(struct lnd_verbs_desc *desc, struct lnd_verbs_segment *segment)
+{
+	unsigned int offset = 0;
+	int mapped;
+
+	sg_init_one(&desc->index, desc->list, desc->segments * sizeof(*desc->list));
+	desc->index_mapped = ib_dma_map_sg(desc->peer->device, &desc->index, 1, DMA_TO_DEVICE);
+	if (!desc->index_mapped)
+		return -ENOBUFS;
+	lnd_verbs_count(desc->peer->node, LND_VERBS_INDEXED);
+	mapped = lnd_verbs_take_region(desc, &desc->index, 1, &offset, segment);
+	return mapped < 0 ? mapped : 0;
+}
+
+/* Posts the registrations. Frames wait until they have completed. */
+static void lnd_verbs_register(struct lnd_verbs_desc *desc)
+{
+	struct lnd_verbs_peer *peer = desc->peer;
+	struct lnd_verbs_region *region;
+
+	list_for_each_entry(region, &desc->regions, list) {
+		struct ib_reg_wr wr = {
+			.wr.opcode = IB_WR_REG_MR,
+			.wr.send_flags = IB_SEND_SIGNALED,
+			.wr.wr_cqe = &region->cqe,
+			.access = IB_ACCESS_REMOTE_READ,
+			.mr = region->mr,
+			.key = region->mr->rkey,
+		};
+
+		region->cqe.done = lnd_verbs_registered;
+		peer->registering++;
+		lnd_verbs_count(peer->node, LND_VERBS_REGISTERED);
+		/* If it is not posted the connection fails: its end brings the descriptor back. */
+		if (lnd_verbs_post_local(peer, &wr.wr))
+			return;
+	}
+}
+
+u32 lnd_verbs_stage(struct lnd_verbs_desc *desc)
+{
+	struct lnd_verbs_segment first;
+	int rc;
+
+	if (!lnd_verbs_map(desc, DMA_TO_DEVICE))
+		return LND_POST_FULL;
+	rc = lnd_verbs_cover(desc);
+	first = desc->list[0];
+	if (!rc && desc->segments > 1 && !lnd_verbs_defect("glue")) {
+		rc = lnd_verbs_cover_list(desc, &first);
+		desc->key.segments = cpu_to_le32(desc->segments);
+	}
+	if (rc) {
+		lnd_verbs_unmap(desc);
+		lnd_verbs_free_regions(desc);
+		return rc == -ENOBUFS ? LND_POST_FULL : LND_POST_INVALID;
+	}
+	lnd_verbs_register(desc);
+	desc->key.address = first.address;
+	desc->key.rkey = first.rkey;
+	return LND_POST_DONE;
+}
+
+/*
+ * Nothing reads it any more. A dead queue pair would flush the invalidations: its stop does it.
+ * They complete in order, so the last one tells.
+ */
+void lnd_verbs_unstage(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back)
+{
+	struct lnd_verbs_region *region;
+
+	if (!desc->peer->open)
+		return;
+	if (list_empty(&desc->regions)) {
+		lnd_verbs_give_back(desc, LND_RETURNED_TOUCHED, back);
+		return;
+	}
+	desc->cqe.done = lnd_verbs_invalidated;
+	desc->motion = LND_VERBS_UNSTAGING;
+	list_for_each_entry(region, &desc->regions, list) {
+		struct ib_send_wr wr = {
+			.opcode = IB_WR_LOCAL_INV,
+			.wr_cqe = &desc->cqe,
+			.ex.invalidate_rkey = region->mr->rkey,
+		};
+
+		if (list_is_last(&region->list, &desc->regions))
+			wr.send_flags = IB_SEND_SIGNALED;
+		if (lnd_verbs_post_local(desc->peer, &wr))
+			return;
+	}
+}
+
+static int lnd_verbs_local_make(struct lnd_verbs_peer *peer)
+{
+	struct ib_qp_init_attr attr = {
+		.send_cq = peer->cq,
+		.recv_cq = peer->cq,
+		.cap.max_send_wr = 2 * LND_VERBS_REGIONS + 1,
+		.cap.max_recv_wr = 1,
+		.cap.max_send_sge = 1,
+		.cap.max_recv_sge = 1,
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_RC,
+	};
+	struct ib_qp *qp = ib_create_qp(peer->pd, &attr);
+
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	peer->local = qp;
+	return 0;
+}
+
+/**
+ * lnd_verbs_local_up() - Makes the queue pair work that moves nothing.
+ * @peer: the peer, whose connection is established.
+ *
+ * It is given the other one's address, as it must have one.
+ *
+ * Context: thread.
+ * Return: 0 or a negative errno.
+ */
+int lnd_verbs_local_up(struct lnd_verbs_peer *peer)
+{
+	static const enum ib_qp_state states[] = { IB_QPS_INIT, IB_QPS_RTR, IB_QPS_RTS };
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; i < ARRAY_SIZE(states) && !rc; i++) {
+		struct ib_qp_attr attr = { .qp_state = states[i] };
+		int mask;
+
+		rc = rdma_init_qp_attr(peer->id, &attr, &mask) ?:
+		     ib_modify_qp(peer->local, &attr, mask);
+	}
+	peer->local_up = !rc;
+	return rc;
+}
+
+/**
+ * lnd_verbs_rdma_open() - Regions of a new protection domain, and their queue pair.
+ * @peer: the peer, whose protection domain exists.
+ *
+ * Context: thread.
+ * Return: 0 or a negative errno; lnd_verbs_rdma_close() in both cases.
+ */
+int lnd_verbs_rdma_open(struct lnd_verbs_peer *peer)
+{
+	unsigned int i;
+
+	INIT_LIST_HEAD(&peer->free_regions);
+	INIT_LIST_HEAD(&peer->free_reads);
+	peer->spare = 0;
+	for (i = 0; i < LND_VERBS_READS; i++)
+		list_add_tail(&peer->read[i].list, &peer->free_reads);
+	for (i = 0; i < LND_VERBS_REGIONS; i++) {
+		struct lnd_verbs_region *region = &peer->regions[i];
+		struct ib_mr *mr = ib_alloc_mr(peer->pd, IB_MR_TYPE_MEM_REG, LND_VERBS_PAGES);
+
+		if (IS_ERR(mr))
+			return PTR_ERR(mr);
+		region->mr = mr;
+		list_add_tail(&region->list, &peer->free_regions);
+		peer->spare++;
+	}
+	return lnd_verbs_local_make(peer);
+}
+
+/**
+ * lnd_verbs_rdma_close() - Takes all keys of a connection back.
+ * @peer: the peer, whose connection is drained.
+ *
+ * An invalidation that is flushed has invalidated nothing.
+ *
+ * Context: thread.
+ */
+void lnd_verbs_rdma_close(struct lnd_verbs_peer *peer)
+{
+	unsigned int i;
+
+	/* Nothing was posted to one that never worked, not even a marker can be. */
+	if (peer->local_up)
+		ib_drain_sq(peer->local);
+	peer->local_up = false;
+	if (peer->local)
+		ib_destroy_qp(peer->local);
+	peer->local = NULL;
+	for (i = 0; i < LND_VERBS_REGIONS; i++) {
+		if (peer->regions[i].mr)
+			ib_dereg_mr(peer->regions[i].mr);
+		peer->regions[i].mr = NULL;
+	}
+}
