@@ -23,7 +23,7 @@ parting() {
 sweep() {
     load_verbs
     meet
-    job 60 put get sweep count=69 workers=2 flight=4 max=4194304 to="$other"
+    job 60 put get sweep count=69 workers=2 flight=2 max=4194304 to="$other"
     until_so 60 asked 138 || die "the other machine asked only $(of requested_ok) times"
     [ "$(verbs inlined)" -ge 69 ] || die "only $(verbs inlined) frames went inline"
     clean_verbs 138
@@ -34,7 +34,10 @@ sweep() {
 gaps() {
     load_verbs gap=40
     meet
-    job 60 put get sweep count=69 workers=1 flight=2 max=4194304 to="$other"
+    client start put get sweep count=69 workers=1 flight=2 max=4194304 to="$other"
+    until_so 60 flooded || die "job is not done"
+    [ "$(verbs opened)" = 1 ] || die "the connection has failed: $(verbs opened) connections"
+    [ "$(verbs errors)" = 0 ] || die "errors: $(verbs errors)"
     until_so 60 asked 69 || die "the other machine asked only $(of requested_ok) times"
     [ "$(verbs indexed)" -ge 5 ] || die "only $(verbs indexed) descriptors of several segments"
     clean_verbs 69
@@ -131,7 +134,7 @@ link() {
     opened=$(verbs opened)
     say "the link goes down: $(of ok) ok, $opened connections"
     ip link set eth0 down
-    ! connected || die "the link is down, and the connection is not"
+    until_so 20 silence || die "the link is down, and the connection is not"
     sleep 1
     ip link set eth0 up
     say "the link is up again"
