@@ -206,6 +206,10 @@ impl Engine for EngineRef {
         Some(unsafe { Quiesced::assert_connection_stopped(it) })
     }
 
+    fn is_stuck(&self) -> bool {
+        self.behind_registers.as_ref().is_some_and(|engine| engine.is_stuck())
+    }
+
     fn reclaim(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
         match &mut self.behind_registers {
             Some(engine) => engine.reclaim(tag, proof),

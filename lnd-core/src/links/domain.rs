@@ -115,6 +115,11 @@ impl<E: Engine> Links<'_, E> {
         self.get(link).is_some_and(|link| link.engine.link_proves_more())
     }
 
+    /// Whether the completions of a link can no longer arrive.
+    pub fn is_stuck(&self, link: LinkId) -> bool {
+        self.get(link).is_some_and(|link| link.engine.is_stuck())
+    }
+
     /// Reclaims a descriptor of a stopped domain from its engine. `None`: the domain is not proven
     /// stopped.
     pub fn reclaim(&mut self, domain: Domain, tag: Tag) -> Option<Option<Returned>> {

@@ -153,6 +153,14 @@ pub trait Engine {
         true
     }
 
+    /// Whether the completions of this link can no longer arrive, as far as the engine knows. Asked
+    /// when a descriptor has not come back within the drain bound and its connection would be
+    /// stopped. If so, the whole link is stopped: only its reset mends that.
+    #[inline]
+    fn is_stuck(&self) -> bool {
+        false
+    }
+
     /// After the stop: the outcome in the descriptor's own memory, if there is one. The descriptor
     /// is then taken away from the device (S0-12).
     fn reclaim(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned>;

@@ -162,8 +162,9 @@ impl<P: Ports> Driver<'_, P> {
         let peer = self.peers.nid(self.peers.of_slot(slot));
         match peer.and_then(|peer| self.connection_with(peer, link)) {
             // A connection that finds no place is retried later. The connections in the places are
-            // out for a bounded time.
-            Some(it) => {
+            // out for a bounded time. Completions that do not arrive are no connection's fault, and
+            // every peer's transfers would end late until the link is reset.
+            Some(it) if !self.links.is_stuck(link) => {
                 let _ = self.connection_failed(now, it);
             }
             _ => self.link_event(now, link, LinkEvent::Failed),

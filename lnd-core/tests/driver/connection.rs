@@ -103,6 +103,27 @@ fn s0_9_a_descriptor_that_does_not_come_back_stops_its_connection_alone() {
     w.assert_drained();
 }
 
+/// INV-15: completions that do not arrive are those of every peer. Connections that are stopped one
+/// after the other would end each peer's transfers late, for ever; the link's reset mends it.
+#[test]
+fn s0_9_a_link_whose_completions_do_not_arrive_is_stopped_as_a_whole() {
+    let mut w = connected(3, 1);
+    w.device(0, 0, |d| (d.on_invalidate, d.stuck) = (OnInvalidate::Never, true));
+    w.hold("put_req");
+    let (stuck, other) = (by0(&mut w, 1, 5000), by0(&mut w, 2, 5000));
+    w.settle();
+    let now = w.now;
+    w.nodes[0].driver.withdraw(now, stuck);
+    let bound = config().drain_bound;
+    w.now = w.now.after(bound);
+    pass(&mut w, 20);
+    let failed = (w.count(0, Counter::ConnectionsFailed), w.count(0, Counter::LinksFailed));
+    assert_eq!((w.count(0, Counter::DrainBoundHit), failed), (1, (0, 1)));
+    expect(w.report(0, stuck), Cause::Withdrawn, Place::Moving, -125, HealthClass::LocalInterrupt);
+    expect(w.report(0, other), Cause::LinkDown, Place::Moving, -5, HealthClass::LocalError);
+    assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
+}
+
 /// While a connection is out of service nothing is posted and nothing said by it. What waits for
 /// the peer waits, or goes by another link; the peer is not down.
 #[test]

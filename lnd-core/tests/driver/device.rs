@@ -80,6 +80,8 @@ pub struct Device {
     pub connects: bool,
     /// A stop of a connection takes effect only when the test says so.
     pub slow_connections: bool,
+    /// Completions no longer arrive, and the device says so.
+    pub stuck: bool,
     /// The stop of the link waits for the same as those of its connections.
     pub link_waits_too: bool,
     /// Connections that were asked to stop, and whether they have; by the number of the other node.
@@ -114,6 +116,7 @@ impl Device {
             gone: false,
             slow_stop: false,
             connects: false,
+            stuck: false,
             link_waits_too: false,
             slow_connections: false,
             stopping: BTreeMap::new(),

@@ -179,6 +179,10 @@ impl<const SAFE_INVALIDATE: bool> Engine for MockEngine<SAFE_INVALIDATE> {
         !self.fabric.borrow_mut().device(self.node, self.link).link_waits_too
     }
 
+    fn is_stuck(&self) -> bool {
+        self.fabric.borrow_mut().device(self.node, self.link).stuck
+    }
+
     fn connection_quiesced(&mut self, connection: Connection) -> Option<Quiesced> {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);

@@ -90,6 +90,10 @@ impl<R: RegisterAccess, N: Nodes> Engine for ConnectingEngine<'_, R, N> {
         false
     }
 
+    fn is_stuck(&self) -> bool {
+        self.engine.is_stuck()
+    }
+
     fn reclaim(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
         match proof.connection() {
             None => self.engine.reclaim(tag, proof),

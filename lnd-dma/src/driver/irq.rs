@@ -6,7 +6,7 @@ use lnd_core::id::Tag;
 use lnd_core::ports::{Completion, Completions, Returned};
 use lnd_core::sync::{fence, Ordering};
 
-use super::identity;
+use super::{identity, ring};
 use crate::completion;
 use crate::memory::LinkMemory;
 use crate::regs::{ControlBits, InterruptBits, Register, RegisterAccess};
@@ -61,9 +61,7 @@ impl<'m, R: RegisterAccess> CompletionQueue<'m, R> {
     /// not valid. The registers are read if its sequence word is neither that of an initialised
     /// ring nor that of the last lap.
     fn begins_anew(&self, sequence: u32) -> Option<u32> {
-        let last_lap = 1_u32.wrapping_sub(self.memory.ring());
-        let ahead = sequence.wrapping_sub(self.head);
-        if ahead == 0 || ahead == last_lap {
+        if ring::waits(self.memory, sequence, self.head) {
             return None;
         }
         // Checked before and after: a start is written while STOP is set, and is valid once STOP is

@@ -6,6 +6,7 @@ mod connecting;
 mod connections;
 pub(crate) mod identity;
 mod irq;
+mod ring;
 mod thread;
 
 pub use connecting::ConnectingEngine;

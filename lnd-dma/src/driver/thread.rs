@@ -12,7 +12,7 @@ use lnd_core::link::Quiesced;
 use lnd_core::ports::{Bd, Engine, Features, Motion, PostError, Returned};
 use lnd_core::sync::Ordering;
 
-use super::identity;
+use super::{identity, ring};
 use crate::cut::{write_set, CUT};
 use crate::descriptor::{Content, Descriptor, Flags, State};
 use crate::memory::{LinkMemory, MAX_NODE};
@@ -362,6 +362,10 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
 
     fn is_gone(&self) -> bool {
         self.gone
+    }
+
+    fn is_stuck(&self) -> bool {
+        ring::is_stuck(&self.registers, self.memory, self.completion_start)
     }
 
     /// Accepts a connection's proof as well as the link's: a platform that stops connections

@@ -34,4 +34,5 @@ mod reset;
 mod room;
 mod sizes;
 mod stop;
+mod stuck;
 mod threads;
