@@ -206,6 +206,9 @@ mod tests {
             };
             assert_eq!(SizeClass::of(bound), class);
             assert_eq!(SizeClass::of(bound + 1), SizeClass::ALL[at + 1]);
+            // What the table was made of, too.
+            assert_eq!(SizeClass::of_bytes(u64::from(bound)), class);
+            assert_eq!(SizeClass::of_bytes(u64::from(bound) + 1), SizeClass::ALL[at + 1]);
         }
     }
 }

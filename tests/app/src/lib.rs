@@ -6,6 +6,7 @@
 //! cluster.rs  a description of nodes, and their processes
 //! control/    the control socket of a running node
 //! demo/       two nodes, threads, real time, failures: the demonstration
+//! events.rs   the driver's trace as events of the crate `tracing`
 //! metrics/    what a node counts, for Prometheus
 //! process/    separate processes over one fabric file
 //! recorded/   files about a simulated run: their options, who played
@@ -23,6 +24,8 @@ pub mod capture;
 pub mod cluster;
 pub mod control;
 pub mod demo;
+#[cfg(feature = "tracing")]
+pub mod events;
 pub mod files;
 pub mod metrics;
 pub mod output;
