@@ -222,7 +222,8 @@ NOT_MEASURED = {
     "kernel": "instructions, wake-ups and context switches a message of the kernel module: "
               "`tests/run kernel` counts them in a virtual machine, and the page "
               "[costs](costs.md#kernel) has them",
-    "simulator-scale": "1,000 nodes with 4 links each: `lnd sim` has up to 8 nodes",
+    "simulator-scale": "1,000 nodes with 4 links each: `lnd sim` has up to 64 nodes, and "
+                       "`tests/sim/tests/scale.rs` counts what a node of them costs",
     "far": "both placements in one run: the host decides where the processors are",
 }
 

@@ -38,7 +38,8 @@ pub struct Shape {
     pub lists: u32,
     /// Bytes of each node's payload window, a multiple of the page size.
     pub window: u64,
-    /// Slots of a request mailbox, and their size in bytes.
+    /// Slots of a request mailbox, and their size in bytes. With all four numbers zero there are no
+    /// mailboxes, and short messages go another way.
     pub requests: (u32, u32),
     /// Slots of a control mailbox, and their size in bytes.
     pub control: (u32, u32),
@@ -123,6 +124,12 @@ impl Shape {
         }
     }
 
+    /// The same shape without mailboxes.
+    #[must_use]
+    pub const fn without_mailboxes(self) -> Self {
+        Self { requests: (0, 0), control: (0, 0), ..self }
+    }
+
     /// Bytes of the whole fabric; `usize::MAX` for a shape that is not valid.
     pub fn bytes_needed(&self) -> usize {
         self.offsets().map_or(usize::MAX, |offsets| offsets.end)
@@ -190,6 +197,7 @@ impl Shape {
         }
         match (self.box_geometry(0), self.box_geometry(1)) {
             (Some(_), Some(_)) => Ok(()),
+            _ if self.requests == (0, 0) && self.control == (0, 0) => Ok(()),
             _ => Err(ShapeError::Mailbox),
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Headers that lie.
 
-use lnd_soft::{AttachError, Shape, ShapeError, SoftFabric};
+use lnd_soft::{AttachError, Join, Shape, ShapeError, SoftFabric};
 
 use crate::land::{land, shape, Land};
 
@@ -131,6 +131,19 @@ fn a_region_is_never_too_short() {
 }
 
 #[test]
+fn a_fabric_without_mailboxes_has_everything_else() {
+    let (with, without) = (shape(), shape().without_mailboxes());
+    let (all, few) = (with.offsets().unwrap(), without.offsets().unwrap());
+    assert_eq!((few.nodes, few.leases, few.links), (all.nodes, all.leases, all.links));
+    assert_eq!(few.windows, few.boxes.next_multiple_of(2 << 20), "none lies between");
+    let land = Land::new(few.end);
+    let fabric = SoftFabric::format(land.part(few.end), without).unwrap();
+    assert_eq!(SoftFabric::attach(land.part(few.end)).unwrap().shape(), &without);
+    let joining = fabric.claim(0, &Join::new(1)).unwrap();
+    assert!(joining.finish().is_ok_and(|member| member.announce()));
+}
+
+#[test]
 fn impossible_shapes_are_refused_by_name() {
     let wrong = |change: fn(&mut Shape), error: ShapeError| {
         let mut shape = shape();
@@ -149,6 +162,8 @@ fn impossible_shapes_are_refused_by_name() {
     wrong(|s| s.window = (1 << 40) + 4096, ShapeError::Window);
     wrong(|s| s.requests = (3, 256), ShapeError::Mailbox);
     wrong(|s| s.control = (4, 100), ShapeError::Mailbox);
+    wrong(|s| s.requests = (0, 0), ShapeError::Mailbox);
+    wrong(|s| s.control = (0, 0), ShapeError::Mailbox);
     let largest = Shape {
         nodes: 64,
         links: 8,

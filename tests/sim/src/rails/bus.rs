@@ -17,12 +17,14 @@ pub struct HomeBus<'m> {
     bus: Bus<'m>,
     /// Whose window each interface uses.
     homes: Rc<[u32]>,
+    /// Interfaces whose descriptors were given back.
+    given_back: Vec<u32>,
 }
 
 impl<'m> HomeBus<'m> {
     /// A view in which interface `n` uses the window of `homes[n]`.
     pub const fn new(bus: Bus<'m>, homes: Rc<[u32]>) -> Self {
-        Self { bus, homes }
+        Self { bus, homes, given_back: Vec::new() }
     }
 
     fn home(&self, place: BusAddress) -> BusAddress {
@@ -34,6 +36,10 @@ impl<'m> HomeBus<'m> {
 impl<'m> WatchedBus<'m> for HomeBus<'m> {
     fn first_violation(&self) -> Option<Violation> {
         self.bus.violations().1
+    }
+
+    fn given_back(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.given_back)
     }
 }
 
@@ -48,5 +54,9 @@ impl<'m> EngineFabric<'m> for HomeBus<'m> {
 
     fn copy(&mut self, from: BusAddress, to: BusAddress, length: u32) -> Result<(), BusFault> {
         self.bus.copy(self.home(from), self.home(to), length)
+    }
+
+    fn returned(&mut self, node: u32) {
+        self.given_back.push(node);
     }
 }

@@ -54,7 +54,8 @@ pub(super) fn with_tally<R>(
     let specs: Rc<[NiSpec]> = number_all(plan).into();
     let mut rng = Rng::new(seed);
     skip_draws(plan, seed, &mut rng).map_err(|error| error.to_string())?;
-    on_ground(Shape::new(specs.len() as u32, 1, SLOTS, WINDOW), |ground| {
+    let shape = Shape::new(specs.len() as u32, 1, SLOTS, WINDOW).without_mailboxes();
+    on_ground(shape, |ground| {
         let mut world = begin(ground, plan, specs, (rng, tally), defect);
         world.all().try_for_each(|host| world.start_host(host)).map_err(|broken| broken.what)?;
         world.schedule(plan.events.iter().map(|&event| (event.at_ms, event)));
@@ -152,6 +153,7 @@ impl<'m> World<'m> {
         let far: Vec<u32> = self.all().filter(|&to| self.is_far(host, to)).collect();
         let habits = Habits {
             nodes: self.hosts.len() as u32,
+            others: self.hosts.len() as u32 - 1,
             // What every kind of fabric sends inline, at most.
             inline: max_immediate(4480).min(4096),
             patience: self.layer.timeout().times(3),

@@ -96,6 +96,7 @@ impl<'m> Layer<'m> for Rails<'m> {
 
     fn own(world: &mut World<'m>, event: Own) -> Result<Option<u32>, Violation> {
         world.own(event);
+        world.stir_all();
         Ok(None)
     }
 

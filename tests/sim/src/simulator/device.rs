@@ -17,6 +17,9 @@ pub trait WatchedBus<'m>: Fabric<'m> {
     /// The first access that the memory oracle objected to.
     fn first_violation(&self) -> Option<Violation>;
 
+    /// The nodes whose descriptors this engine has given back since the last call.
+    fn given_back(&mut self) -> Vec<u32>;
+
     /// Once a step: what a defective engine does on its own account.
     fn misbehave(&mut self) {}
 }
@@ -90,11 +93,10 @@ impl<'m, F: WatchedBus<'m>> Device<'m, F> {
     /// Whether it has to be woken: its doorbells were rung, or something has come back to it that
     /// has not been arranged. `more`: there is work that its registers do not show.
     pub fn has_event(&mut self, more: bool) -> bool {
-        let bells = self.bells();
-        let event = self.engine_at.is_none() || self.heard != bells;
+        let event = self.engine_at.is_none() || self.heard != self.bells();
         let work = event && (self.has_work() || more);
         if work {
-            self.heard = bells;
+            self.heard = self.bells();
         }
         work
     }

@@ -46,6 +46,9 @@ impl<'m, L: Layer<'m>> World<'m, L> {
             place.incarnation = Some(incarnation);
             place.incarnations += 1;
             let incarnation = place.incarnations;
+            if let Some(begun) = self.begun.get_mut(host as usize) {
+                *begun = incarnation;
+            }
             if let Some(log) = self.tally.log() {
                 log.add(Logged::Host { host, up: true, incarnation });
             }
@@ -113,7 +116,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         }
         if self.still_read(host) {
             // Its engines have been told to stop; the engines that read from it have to see that.
-            self.all().for_each(|other| self.kick(other));
+            self.kick_stirred();
             self.later(ms(1), Fault::Restart(host));
             return Ok(());
         }
@@ -143,7 +146,13 @@ impl<'m, L: Layer<'m>> World<'m, L> {
             net.borrow_mut().set_link(place.number, place.link, up);
         }
         self.ground.fabric.set_link(place.number, place.link, up);
-        self.all().for_each(|other| self.kick(other));
+        self.stirred.insert(host);
+        self.kick_stirred();
+    }
+
+    /// Frames between all numbers of the fabric arrive again.
+    pub(crate) fn join_all(&self) {
+        self.nets.iter().for_each(|net| net.borrow_mut().cut.clear());
     }
 
     /// Frames between two numbers of the fabric are lost, or arrive again. No host is notified.

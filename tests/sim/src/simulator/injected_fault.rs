@@ -118,6 +118,7 @@ impl Network<'_> {
             mailbox.last = at;
         }
         self.boxes.entry(lane).or_default().taken += 1;
+        self.occupy(lane, 1);
         if delayed && fault.is_empty() {
             fault = "delayed";
         }

@@ -100,6 +100,10 @@ pub trait Layer<'m>: Sized {
 
     /// The links of a host.
     fn places(&self, host: u32) -> Vec<Place>;
+    /// The fabric's number of the node or interface to which a link of a host belongs.
+    fn number_of(&self, host: u32, at: usize) -> u32 {
+        self.places(host).get(at).map_or(host, |place| place.number)
+    }
     /// The host to which a number of the fabric belongs.
     fn host_of(&self, number: u32) -> Option<u32>;
     /// How fast the engine of a link is.

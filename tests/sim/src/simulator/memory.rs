@@ -95,7 +95,7 @@ impl Buffer {
 
     /// Fills the buffer with the content of `seed` from its position `from` on.
     pub fn fill(&self, window: &mut MemoryWindow<'_>, seed: u64, from: u64) {
-        let (mut at, mut room) = (from, [0; CHUNK]);
+        let (mut at, mut room) = (from, [[0; 8]; CHUNK]);
         for piece in chunks(&self.fragments) {
             let bytes = content(seed, at, piece.length as usize, &mut room);
             // A fragment was cut out of the window: it can be written.
@@ -124,7 +124,7 @@ pub fn verify(
     from: u64,
     length: u32,
 ) -> Result<(), u64> {
-    let (mut done, mut room, mut found) = (0, [0; CHUNK], [0; PIECE]);
+    let (mut done, mut room, mut found) = (0, [[0; 8]; CHUNK], [0; PIECE]);
     for piece in chunks(memory) {
         let bytes = piece.length.min(length - done) as usize;
         let found = &mut found[..bytes];
@@ -143,16 +143,14 @@ pub fn verify(
     }
 }
 
-fn word(seed: u64, index: u64) -> u64 {
-    let mixed =
-        (seed.wrapping_mul(0xd6e8_feb8_6659_fd93) ^ index).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed ^ (mixed >> 32)
-}
-
 /// Most bytes that are looked at in one go, and the room for their content: one word more, where
 /// they begin within a word.
 const PIECE: usize = 4096;
-const CHUNK: usize = PIECE + 8;
+/// Words of the room.
+const CHUNK: usize = PIECE / 8 + 1;
+
+/// Room for the content of a piece.
+type Room = [[u8; 8]; CHUNK];
 
 /// The memory of some fragments in order, in pieces.
 fn chunks(fragments: &[Fragment]) -> impl Iterator<Item = Fragment> + '_ {
@@ -164,13 +162,17 @@ fn chunks(fragments: &[Fragment]) -> impl Iterator<Item = Fragment> + '_ {
 }
 
 /// `length` bytes of the endless content of a seed, at most [`PIECE`], from position `from` on.
-fn content(seed: u64, from: u64, length: usize, room: &mut [u8; CHUNK]) -> &[u8] {
+fn content(seed: u64, from: u64, length: usize, room: &mut Room) -> &[u8] {
+    // Words of two places differ, since the step is odd; those of two seeds are strangers. It is a
+    // sum for each word, since every byte of every transfer is computed twice.
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
     let skip = (from % 8) as usize;
-    let words = room[..(skip + length).next_multiple_of(8)].chunks_exact_mut(8);
-    for (place, index) in words.zip(from / 8..) {
-        place.copy_from_slice(&word(seed, index).to_le_bytes());
+    let mut word = Rng::new(seed).next().wrapping_add((from / 8).wrapping_mul(STEP));
+    for place in &mut room[..(skip + length).div_ceil(8)] {
+        *place = word.to_le_bytes();
+        word = word.wrapping_add(STEP);
     }
-    &room[skip..skip + length]
+    &room.as_flattened()[skip..skip + length]
 }
 
 #[cfg(test)]
@@ -201,12 +203,17 @@ mod tests {
 
     #[test]
     fn content_is_a_function_of_seed_and_position() {
-        let content = |seed, from, length| content(seed, from, length, &mut [0; CHUNK]).to_vec();
+        let content =
+            |seed, from, length| content(seed, from, length, &mut [[0; 8]; CHUNK]).to_vec();
         let whole = content(7, 0, 100);
         for from in 0..20 {
             assert_eq!(content(7, from, 50), whole[from as usize..from as usize + 50]);
         }
         assert_eq!(content(7, 7, PIECE)[..93], whole[7..]);
         assert_ne!(content(8, 0, 100), whole);
+        // Nothing looks like its neighbour: no word is the next one's.
+        let words = |bytes: &[u8]| bytes.chunks(8).map(<[u8]>::to_vec).collect::<Vec<_>>();
+        let (these, next) = (words(&whole[..96]), words(&content(7, 8, 96)));
+        assert!(these.iter().zip(&next).all(|(a, b)| a.iter().zip(b).all(|(a, b)| a != b)));
     }
 }

@@ -16,6 +16,7 @@
 
 pub mod adversary;
 pub mod book;
+mod boxes;
 pub mod channel;
 mod coverage;
 pub mod device;

@@ -33,8 +33,8 @@ pub(crate) const MEMORY: usize = 64;
 pub struct Nerve<'m> {
     /// The shard's words.
     pub irq_handle: IrqHandle<'m>,
-    /// The peers that the driver knows, by node.
-    pub peers: BTreeMap<u32, PeerId>,
+    /// The peers that the driver knows, by node, if messages are interrupted.
+    pub peers: Vec<(u32, PeerId)>,
     /// Where it is traced.
     pub recorder: Recorder,
     /// Where it is counted.
@@ -58,6 +58,10 @@ pub struct Network<'m> {
     pub(crate) tally: Tally,
     pub(crate) room: [u32; 2],
     pub(crate) boxes: BTreeMap<Lane, Mailbox>,
+    /// Mailboxes that hold a frame, by receiver.
+    pub(super) unread: BTreeMap<u32, BTreeSet<Lane>>,
+    /// Places taken and frames in mailboxes, but for those from and to the byzantine node.
+    pub(super) occupied: u64,
     pending: BTreeMap<u64, Pending>,
     next: u64,
     pub(crate) down: BTreeSet<(u32, LinkId)>,
@@ -106,6 +110,8 @@ impl<'m> Network<'m> {
             tally,
             room,
             boxes: BTreeMap::new(),
+            unread: BTreeMap::new(),
+            occupied: 0,
             pending: BTreeMap::new(),
             next: 0,
             down: BTreeSet::new(),
@@ -157,13 +163,6 @@ impl<'m> Network<'m> {
         self.down.iter().filter(|(n, _)| *n == node).map(|&(_, link)| link).collect()
     }
 
-    /// Whether no frame is on its way and no mailbox holds one, but for those from and to `except`.
-    pub fn nothing_under_way(&self, except: Option<u32>) -> bool {
-        let looked_at = |lane: &Lane| except != Some(lane.from) && except != Some(lane.to);
-        let mut boxes = self.boxes.iter().filter(|(lane, _)| looked_at(lane));
-        boxes.all(|(_, mailbox)| mailbox.taken == 0 && mailbox.inbox.is_empty())
-    }
-
     /// Whether there is a way between two nodes.
     pub fn neighbours(&self, a: u32, b: u32) -> bool {
         a != b && b < self.nodes && !self.strangers.contains(&(a, b))
@@ -200,6 +199,7 @@ impl<'m> Network<'m> {
         let mailbox = self.boxes.entry(lane).or_default();
         if lost {
             mailbox.taken -= u32::from(frame.placed);
+            self.vacate(lane, u32::from(frame.placed));
             self.tally.count("frames lost with their link");
             if let Some(log) = self.tally.log() {
                 log.add(Logged::Lost { frame: frame.id, lane });
@@ -211,35 +211,9 @@ impl<'m> Network<'m> {
             log.add(Logged::Arrived { frame: id, lane, bytes: bytes.clone(), fault });
         }
         mailbox.inbox.push_back(frame);
+        self.unread.entry(lane.to).or_default().insert(lane);
+        self.occupy(lane, 1);
         true
-    }
-
-    /// The oldest frame in a mailbox.
-    pub fn take(&mut self, lane: Lane) -> Option<Frame> {
-        self.boxes.get_mut(&lane)?.inbox.pop_front()
-    }
-
-    /// The frame was read: its place is free.
-    pub fn release(&mut self, lane: Lane, frame: &Frame) {
-        if let Some(mailbox) = self.boxes.get_mut(&lane) {
-            mailbox.taken -= u32::from(frame.placed);
-        }
-    }
-
-    /// The frame stays for now.
-    pub fn put_back(&mut self, lane: Lane, frame: Frame) {
-        self.boxes.entry(lane).or_default().inbox.push_front(frame);
-    }
-
-    /// Mailboxes of a node that hold something, in the order in which a host reads them: all
-    /// control mailboxes, then all others.
-    pub fn waiting(&self, node: u32) -> Vec<Lane> {
-        let full = self.boxes.iter().filter(|(lane, b)| lane.to == node && !b.inbox.is_empty());
-        let mut lanes: Vec<Lane> = full.map(|(&lane, _)| lane).collect();
-        if self.tracking.is_some() {
-            lanes.sort_by_key(|lane| (!lane.control, lane.from, lane.link));
-        }
-        lanes
     }
 
     /// Has a node read a mailbox, at most `budget` frames, until `take` cannot take one.
@@ -302,8 +276,8 @@ impl<'m> Network<'m> {
     fn interrupt(&mut self, lane: Lane, tag: Option<Tag>) {
         let (now, what) = (self.now, self.rng.below(64));
         let Some(nerve) = self.nerves.get_mut(&lane.from) else { return };
-        match (what, nerve.peers.get(&lane.to)) {
-            (0, Some(&peer)) if self.faults != MessageFaults::default() => {
+        match (what, nerve.peers.iter().find(|&&(node, _)| node == lane.to)) {
+            (0, Some(&(_, peer))) if self.faults != MessageFaults::default() => {
                 nerve.irq_handle.peer_down(peer);
                 if let Some(oracle) = &self.tracking {
                     oracle.borrow_mut().alarmed(lane.from, lane.to);

@@ -36,17 +36,26 @@ pub struct Facts {
 impl<'m, L: Layer<'m>> World<'m, L> {
     /// Has a node's user begin a request; its number.
     pub(crate) fn ask(&mut self, from: u32, preference: Preference) -> Option<u64> {
-        let (now, incarnations) = (self.now, self.incarnations());
+        let now = self.now;
         let incarnation = self.hosts.get_mut(from as usize)?.incarnation.as_mut()?;
         let (user, lnet) = incarnation.user();
-        user.begin(lnet, now, &mut self.book, &incarnations, preference)
+        user.begin(lnet, now, &mut self.book, &self.begun, preference)
     }
 
     /// Lets time pass until the given requests are over. Whether they are, within `patience`.
     pub(crate) fn all_over(&mut self, numbers: &[u64], patience: Span) -> Result<bool, Violation> {
         let bound = self.now.after(patience);
-        let over = |w: &Self| numbers.iter().all(|&n| w.book.get(n).is_some_and(|r| r.over));
-        self.run_until(bound, over)
+        // What is over stays over.
+        let mut left = numbers;
+        self.run_until(bound, move |world| {
+            while let [first, rest @ ..] = left {
+                if !world.book.get(*first).is_some_and(|record| record.over) {
+                    return false;
+                }
+                left = rest;
+            }
+            true
+        })
     }
 
     /// Whether the memory oracle has everything back from a node.
@@ -67,10 +76,23 @@ impl<'m, L: Layer<'m>> World<'m, L> {
     /// A broken rule; what does not come to rest within `patience`.
     pub(crate) fn rest(&mut self, patience: Span) -> Result<(), Violation> {
         let bound = self.now.after(patience);
+        // Most often the host that was restless is still.
+        let mut restless = 0;
         let resting = |world: &Self| {
-            let lawless = world.layer.lawless();
-            world.nets.iter().all(|net| net.borrow().nothing_under_way(lawless))
-                && world.lawful().all(|(_, it)| it.is_some_and(|it| world.layer.is_at_rest(it)))
+            if world.nets.iter().any(|net| !net.borrow().nothing_under_way()) {
+                return false;
+            }
+            let rests = |it: Option<_>| it.is_some_and(|it| world.layer.is_at_rest(it));
+            if world.layer.lawless() != Some(restless) && !rests(world.alive(restless)) {
+                return false;
+            }
+            match world.lawful().find(|&(_, it)| !rests(it)) {
+                Some((host, _)) => {
+                    restless = host;
+                    false
+                }
+                None => true,
+            }
         };
         if self.run_until(bound, resting)? {
             return Ok(());

@@ -2,66 +2,78 @@
 //! What will happen, in the order of its time; what happens at one time keeps the order in which it
 //! was arranged.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use lnd_core::time::Instant;
 
-#[derive(Debug)]
-struct Entry<E> {
+/// When something happens, in which order among what happens then, and where it is kept. The heap
+/// moves its entries about, so what happens is not in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
     at: Instant,
     number: u64,
-    event: E,
-}
-
-impl<E> PartialEq for Entry<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl<E> Eq for Entry<E> {}
-
-impl<E> PartialOrd for Entry<E> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<E> Ord for Entry<E> {
-    /// The soonest is the greatest, as the heap wants it.
-    fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.number).cmp(&(self.at, self.number))
-    }
+    place: u32,
 }
 
 /// The future.
 #[derive(Debug)]
 pub struct Queue<E> {
-    heap: BinaryHeap<Entry<E>>,
+    heap: BinaryHeap<Reverse<Entry>>,
+    events: Vec<Option<E>>,
+    free: Vec<u32>,
     next: u64,
 }
 
 impl<E> Default for Queue<E> {
     fn default() -> Self {
-        Self { heap: BinaryHeap::new(), next: 0 }
+        Self { heap: BinaryHeap::new(), events: Vec::new(), free: Vec::new(), next: 0 }
     }
 }
 
 impl<E> Queue<E> {
     /// Arranges for something to happen.
     pub fn push(&mut self, at: Instant, event: E) {
-        self.heap.push(Entry { at, number: self.next, event });
+        let free = self.free.pop();
+        let place = free.unwrap_or(self.events.len() as u32);
+        match self.events.get_mut(place as usize) {
+            Some(there) => *there = Some(event),
+            None => self.events.push(Some(event)),
+        }
+        self.heap.push(Reverse(Entry { at, number: self.next, place }));
         self.next += 1;
     }
 
     /// What happens next, and when.
     pub fn pop(&mut self) -> Option<(Instant, E)> {
-        self.heap.pop().map(|entry| (entry.at, entry.event))
+        let Reverse(Entry { at, place, .. }) = self.heap.pop()?;
+        let event = self.events.get_mut(place as usize)?.take()?;
+        self.free.push(place);
+        Some((at, event))
     }
 
     /// When something happens next.
     pub fn next_at(&self) -> Option<Instant> {
-        self.heap.peek().map(|entry| entry.at)
+        self.heap.peek().map(|Reverse(entry)| entry.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happens_at_one_time_keeps_its_order_and_places_are_used_again() {
+        let at = Instant::from_nanos;
+        let mut queue = Queue::default();
+        for round in 0..3 {
+            for (time, event) in [(5, 'c'), (3, 'a'), (5, 'd'), (3, 'b')] {
+                queue.push(at(time + round * 10), event);
+            }
+            assert_eq!(queue.next_at(), Some(at(3 + round * 10)));
+            let all: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, it)| it).collect();
+            assert_eq!(all, ['a', 'b', 'c', 'd']);
+        }
+        assert_eq!((queue.events.len(), queue.next_at()), (4, None));
     }
 }

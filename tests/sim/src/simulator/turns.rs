@@ -3,6 +3,7 @@
 
 use lnd_core::time::{Instant, Span};
 
+use super::device::WatchedBus;
 use super::event::Event;
 use super::fail::Violation;
 use super::layer::{act, Layer, Running};
@@ -14,6 +15,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         if L::kick_own(self, host) {
             return;
         }
+        self.stirred.remove(&host);
         for at in 0.. {
             let Some(incarnation) = self.incarnation(host) else { return };
             let (reads, _) = incarnation.reads(at);
@@ -21,6 +23,35 @@ impl<'m, L: Layer<'m>> World<'m, L> {
             if port.device.has_event(reads) {
                 let when = self.now.after(self.latency());
                 self.run_engine_at(host, at, when);
+            }
+        }
+    }
+
+    /// Schedules the engines of the hosts that may have something new to do since they were kicked
+    /// last.
+    pub(crate) fn kick_stirred(&mut self) {
+        self.kick_all_but(None);
+    }
+
+    fn kick_all_but(&mut self, host: Option<u32>) {
+        self.stirred.extend(self.layer.lawless());
+        let others = self.stirred.iter().copied().filter(|&it| Some(it) != host);
+        let stirred: Vec<u32> = others.collect();
+        stirred.into_iter().for_each(|other| self.kick(other));
+        if cfg!(debug_assertions) {
+            self.none_is_left_out(host);
+        }
+    }
+
+    /// A host that is not stirred has no engine with something new to do: not one is forgotten.
+    fn none_is_left_out(&mut self, host: Option<u32>) {
+        let lawless = self.layer.lawless();
+        for other in self.all().filter(|&it| Some(it) != host && Some(it) != lawless) {
+            for at in 0.. {
+                let Some(incarnation) = self.incarnation(other) else { break };
+                let (reads, _) = incarnation.reads(at);
+                let Some(port) = incarnation.port(at) else { break };
+                assert!(!port.device.has_event(reads), "host {other}, link {at} is forgotten");
             }
         }
     }
@@ -41,6 +72,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         let Some(port) = incarnation.port(at) else { return Ok(None) };
         let Some(worked) = port.device.step(now, pace) else { return Ok(None) };
         let (has_work, objection) = (port.device.has_work(), port.device.objection());
+        let given_back = port.device.engine.fabric_mut().given_back();
         let (reads, answered) = incarnation.reads(at);
         if has_work || reads {
             self.run_engine_at(host, at, now.after(worked.pause));
@@ -53,8 +85,10 @@ impl<'m, L: Layer<'m>> World<'m, L> {
             self.wake(host);
         }
         // Its peers' engines have to see what it has given back.
+        let given_back = given_back.into_iter().filter_map(|number| self.layer.host_of(number));
+        self.stirred.extend(given_back);
         if worked.moved || L::LOOKS_OFTEN {
-            self.all().filter(|&other| other != host).for_each(|other| self.kick(other));
+            self.kick_all_but(Some(host));
         }
         objection.map_or(Ok(Some(host)), |what| Err(Violation::at(host, what)))
     }
@@ -72,7 +106,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
     pub(super) fn interrupt(&mut self, host: u32, at: usize) -> Option<u32> {
         let (now, budget) = (self.now, L::interrupt_budget(&mut self.rng));
         let paused = self.paused(host);
-        let unit = self.layer.places(host).get(at).map_or(host, |place| place.number);
+        let unit = self.layer.number_of(host, at);
         let place = self.hosts.get_mut(host as usize)?;
         let mut recorder = place.recorder.of_unit(unit);
         let port = place.incarnation.as_mut()?.port(at)?;
@@ -118,7 +152,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
 
     /// A host's user has a turn.
     pub(super) fn user(&mut self, host: u32) -> Option<u32> {
-        let (now, traffic, incarnations) = (self.now, self.traffic, self.incarnations());
+        let (now, traffic) = (self.now, self.traffic);
         let pause = self.layer.pause().as_nanos();
         let pause = Span::from_nanos(self.rng.between(pause / 4, pause * 7 / 4).max(1_000));
         if !traffic && !L::USERS_STAY {
@@ -134,7 +168,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
             return None;
         }
         if incarnation.may_act(now, traffic) {
-            act(incarnation, now, &mut self.book, &incarnations);
+            act(incarnation, now, &mut self.book, &self.begun);
         }
         L::after_idea(self, host);
         self.run_user_at(host, now.after(pause));

@@ -76,6 +76,8 @@ pub struct Preference {
 pub struct Habits {
     /// Number of nodes.
     pub nodes: u32,
+    /// How many of them, those that follow, it talks to.
+    pub others: u32,
     /// The longest payload that travels inline.
     pub inline: u32,
     /// How long an answer is waited for.
@@ -166,7 +168,7 @@ impl<'m> User<'m> {
     pub fn act(&mut self, lnet: &mut Lnet, now: Instant, book: &mut Book, incarnations: &[u32]) {
         let ideas = if self.rng.below(8) == 0 { self.rng.between(2, 10) } else { 1 };
         for _ in 0..ideas {
-            let other = 1 + self.rng.below(u64::from(self.habits.nodes) - 1) as u32;
+            let other = 1 + self.rng.below(u64::from(self.habits.others)) as u32;
             let preference = Preference {
                 to: (self.node + other) % self.habits.nodes,
                 get: self.rng.below(2) == 0,

@@ -3,6 +3,7 @@
 //! turns and the user of each host. Everything else of a host is its layer's.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use lnd_core::sync::AtomicU32;
@@ -69,6 +70,12 @@ pub struct World<'m, L: Layer<'m>> {
     pub(crate) nets: Networks<'m>,
     pub(crate) tally: Tally,
     pub(crate) hosts: Vec<HostOf<'m, L>>,
+    /// How many incarnations each host has begun.
+    pub(crate) begun: Vec<u32>,
+    /// Hosts whose engines may have something new to do that others have given them.
+    pub(crate) stirred: BTreeSet<u32>,
+    /// Hosts whose books have not changed since they were checked: only their engines have worked.
+    pub(crate) checked: Vec<bool>,
     pub(crate) book: Book,
     pub(crate) rng: Rng,
     pub(crate) hash: Mixer,
@@ -112,6 +119,9 @@ impl<'m, L: Layer<'m>> World<'m, L> {
             queue: Queue::default(),
             nets: it.nets,
             hosts: (0..hosts).map(|host| Host::logged(host, it.tally.log().cloned())).collect(),
+            begun: vec![0; hosts as usize],
+            stirred: BTreeSet::new(),
+            checked: vec![false; hosts as usize],
             tally: it.tally,
             book: it.book,
             rng: it.rng,
@@ -137,9 +147,23 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         self.hosts.get(host as usize)?.incarnation.as_ref()
     }
 
-    /// How many incarnations each node has begun.
-    pub(crate) fn incarnations(&self) -> Vec<u32> {
-        self.hosts.iter().map(|host| host.incarnations).collect()
+    /// Anything may have changed at one host.
+    pub(crate) fn stir(&mut self, host: u32) {
+        self.stirred.insert(host);
+        self.open_books(Some(host));
+    }
+
+    /// Anything may have changed at any host.
+    pub(crate) fn stir_all(&mut self) {
+        self.stirred.extend(self.all());
+        self.checked.fill(false);
+    }
+
+    /// The books of a host may change.
+    fn open_books(&mut self, host: Option<u32>) {
+        if let Some(checked) = host.and_then(|host| self.checked.get_mut(host as usize)) {
+            *checked = false;
+        }
     }
 
     /// Until when no software of a host runs, if it does not.
@@ -211,14 +235,16 @@ impl<'m, L: Layer<'m>> World<'m, L> {
     /// Takes over what the networks have scheduled.
     fn collect(&mut self) {
         for (number, net) in self.nets.clone().iter().enumerate() {
-            let posts = std::mem::take(&mut net.borrow_mut().posts);
-            for (at, post) in posts {
+            let mut posts = std::mem::take(&mut net.borrow_mut().posts);
+            for (at, post) in posts.drain(..) {
                 let event = match post {
                     Post::Frame(lane, frame) => Event::Frame(number, lane, frame),
                     Post::Sent(message) => Event::Sent(number, message),
                 };
                 self.queue.push(at, event);
             }
+            // The room is used again: nothing is posted meanwhile.
+            net.borrow_mut().posts = posts;
             let wakes = std::mem::take(&mut net.borrow_mut().wakes);
             for host in wakes {
                 self.wake(host);
@@ -228,7 +254,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
 
     /// Handles one event. The host that it has changed, unless the event was out of date.
     fn take(&mut self, event: EventOf<'m, L>) -> Result<Option<u32>, Violation> {
-        match event {
+        let touched = match event {
             Event::Frame(net, lane, frame) => {
                 if self.nets.get(net).is_some_and(|net| net.borrow_mut().arrive(lane, frame)) {
                     L::on_frame(self, net, lane);
@@ -236,16 +262,21 @@ impl<'m, L: Layer<'m>> World<'m, L> {
                 Ok(self.layer.host_of(lane.to))
             }
             Event::Sent(net, number) => Ok(self.sent(net, number)),
-            Event::Engine(host, at) => self.engine(host, at),
+            Event::Engine(host, at) => return self.engine(host, at),
             Event::Interrupt(host, at) => Ok(self.interrupt(host, at)),
             Event::Thread(host) => L::thread(self, host),
             Event::User(host) => Ok(self.user(host)),
             Event::Fault(fault) => {
                 self.apply(fault)?;
-                Ok(None)
+                self.stir_all();
+                return Ok(None);
             }
-            Event::Own(event) => L::own(self, event),
+            Event::Own(event) => return L::own(self, event),
+        };
+        if let Ok(host) = touched {
+            self.open_books(host);
         }
+        touched
     }
 
     /// Schedules the beginning or the end of a fault.

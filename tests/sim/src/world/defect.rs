@@ -74,6 +74,8 @@ pub struct Wire<'m> {
     steps: u32,
     /// A copy to be repeated, and in which step.
     late: Option<(BusAddress, BusAddress, u32, u32)>,
+    /// Nodes whose descriptors were given back.
+    given_back: Vec<u32>,
     /// What was read, and how much, if the run records it.
     reads: Option<Vec<(BusAddress, u32)>>,
 }
@@ -81,7 +83,7 @@ pub struct Wire<'m> {
 impl<'m> Wire<'m> {
     /// A wire with or without a defect.
     pub const fn new(bus: Bus<'m>, defect: Option<Defect>) -> Self {
-        Self { bus, defect, copies: 0, steps: 0, late: None, reads: None }
+        Self { bus, defect, copies: 0, steps: 0, late: None, given_back: Vec::new(), reads: None }
     }
 
     /// The same, and everything read is [noted](Self::reads).
@@ -100,6 +102,10 @@ impl<'m> Wire<'m> {
 impl<'m> WatchedBus<'m> for Wire<'m> {
     fn first_violation(&self) -> Option<Violation> {
         self.bus.violations().1
+    }
+
+    fn given_back(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.given_back)
     }
 
     fn misbehave(&mut self) {
@@ -131,5 +137,9 @@ impl<'m> EngineFabric<'m> for Wire<'m> {
             return Ok(());
         }
         self.bus.copy(from, to, length)
+    }
+
+    fn returned(&mut self, node: u32) {
+        self.given_back.push(node);
     }
 }

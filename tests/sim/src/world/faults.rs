@@ -34,6 +34,14 @@ pub enum Own {
 }
 
 impl Own {
+    /// The node that this changes, if it is one.
+    const fn touched(self) -> Option<u32> {
+        match self {
+            Self::RegistersBack(node, _) => Some(node),
+            _ => self.notified(),
+        }
+    }
+
     /// The node whose software is called for this, if one is.
     const fn notified(self) -> Option<u32> {
         match self {
@@ -108,14 +116,26 @@ impl World<'_> {
             return Ok(None);
         }
         match event {
-            Own::Rates => self.set_rates(),
+            Own::Rates => {
+                self.set_rates();
+                self.stir_all();
+            }
             Own::LinkNotice(node, link) if !self.calm => self.link_failed(node, link),
             Own::Notice(node, peer, up) if up || !self.calm => self.notice(node, peer, up),
             Own::LinksNotice(node) if !self.calm => self.cut_off(node),
             Own::LinkNotice(..) | Own::Notice(..) | Own::LinksNotice(_) => {}
             Own::RegistersBack(node, link) => self.set_blank(node, link, false),
-            Own::Idea => return Ok(self.idea()),
-            Own::Unlawful(link) => return self.byzantine_engine(link),
+            Own::Idea | Own::Unlawful(_) => {
+                let touched = match event {
+                    Own::Unlawful(link) => self.byzantine_engine(link),
+                    _ => Ok(self.idea()),
+                };
+                self.stir_all();
+                return touched;
+            }
+        }
+        if let Some(node) = event.touched() {
+            self.stir(node);
         }
         Ok(None)
     }
@@ -286,12 +306,10 @@ impl World<'_> {
     pub(super) fn calm_down(&mut self) {
         self.calm = true;
         self.set_rates();
+        self.join_all();
         for node in 0..self.layer.setup.nodes {
             for link in self.layer.setup.all_links() {
                 self.turn_link(node, link, true);
-            }
-            for peer in 0..node {
-                self.cut(node, peer, false);
             }
             if let Some(incarnation) = self.incarnation(node) {
                 incarnation.paused = Instant::ORIGIN;

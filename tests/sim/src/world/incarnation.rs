@@ -22,9 +22,6 @@ use crate::simulator::tally::Recorder;
 use crate::simulator::user::User;
 use crate::simulator::waiting::Waiting;
 
-/// Nodes that a world has at most.
-const CONNECTED: u32 = 8;
-
 /// One link of a living node.
 pub type Port<'m> = crate::simulator::device::Port<'m, Wire<'m>>;
 
@@ -74,9 +71,12 @@ impl<'m> HostIncarnation<'m> {
 
     /// Connections that are out of service.
     fn connections_out(&self) -> usize {
+        if self.node.driver.config().connections == 0 {
+            return 0;
+        }
         let links = || (0..self.ports.len()).filter_map(LinkId::new);
         let out = |peer| links().filter(move |&link| self.is_out(link, peer)).count();
-        (0..CONNECTED).map(out).sum()
+        (0..self.membership.fabric().shape().nodes).map(out).sum()
     }
 
     fn is_out(&self, link: LinkId, peer: u32) -> bool {

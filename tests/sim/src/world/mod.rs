@@ -54,6 +54,11 @@ use crate::simulator::RunLog;
 use setup::Setup;
 use world::World;
 
+/// Most nodes of a world: those that a fabric has.
+pub const MAX_NODES: u32 = 64;
+/// Most nodes of a world in which each talks to each. In a larger one a node talks to as many that
+/// follow it, so that what a node costs does not grow with the world.
+const ALL_TALK: u32 = 8;
 /// Transitions printed about a failure.
 const PRINTED: usize = 30;
 
@@ -62,7 +67,7 @@ const PRINTED: usize = 30;
 pub struct Options {
     /// Decides everything else.
     pub seed: u64,
-    /// Number of nodes, `2..=8`.
+    /// Number of nodes, `2..=64`.
     pub nodes: Option<u32>,
     /// Links of each node, `1..=8`.
     pub links: Option<u32>,
@@ -136,7 +141,7 @@ impl Options {
 }
 
 fn check_ranges(nodes: u32, links: u32, seconds: u32) -> Result<(), PlanError> {
-    in_range("nodes", nodes, 2, 8)?;
+    in_range("nodes", nodes, 2, MAX_NODES)?;
     in_range("links", links, 1, 8)?;
     in_range("seconds", seconds, 1, 3600)
 }

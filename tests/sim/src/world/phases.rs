@@ -8,6 +8,7 @@ use lnd_shortmsg::wire::DecodeCounters;
 use super::incarnation::Host;
 use super::summary::{NodeSummary, Summary};
 use super::world::World;
+use super::ALL_TALK;
 use crate::simulator::fail::Violation;
 use crate::simulator::user::Preference;
 
@@ -71,25 +72,42 @@ impl World<'_> {
         // Peers that were declared down are left alone for a while.
         self.run_until(self.now.after(self.layer.setup.hold_off()), |_| false)?;
         let honest: Vec<u32> = self.honest().map(|(node, _)| node).collect();
+        let rounds = self.who_reaches_whom(&honest);
         for attempts in [ATTEMPTS, 1] {
-            for &from in &honest {
-                for &to in honest.iter().filter(|&&to| to != from) {
-                    self.reach(from, to, attempts)?;
-                }
+            for pairs in &rounds {
+                self.reach(pairs, attempts)?;
             }
         }
         Ok(())
     }
 
-    fn reach(&mut self, from: u32, to: u32, attempts: u32) -> Result<(), Violation> {
-        let mut preferences: Vec<Preference> =
+    /// Pairs of nodes: each of `honest` and each other, one after another. In a large world each
+    /// node and those that it talks to, all nodes at a time: else every node would wait for all
+    /// others.
+    fn who_reaches_whom(&self, honest: &[u32]) -> Vec<Vec<(u32, u32)>> {
+        let nodes = self.layer.setup.nodes;
+        if nodes > ALL_TALK {
+            let others = 1..=self.layer.setup.others();
+            let round = |far: u32| {
+                let pairs = honest.iter().map(move |&from| (from, (from + far) % nodes));
+                pairs.filter(|&(_, to)| !self.is_lawless(to)).collect()
+            };
+            return others.map(round).collect();
+        }
+        let pairs = honest.iter().flat_map(|&from| honest.iter().map(move |&to| (from, to)));
+        pairs.filter(|(from, to)| from != to).map(|pair| vec![pair]).collect()
+    }
+
+    fn reach(&mut self, pairs: &[(u32, u32)], attempts: u32) -> Result<(), Violation> {
+        let of = |&(from, to): &(u32, u32)| {
             [(false, 5), (false, 5000), (true, 9), (true, 70_000)]
-                .map(|(get, length)| Preference { to, get, length, ack: true, exact: true })
-                .into();
+                .map(|(get, length)| (from, Preference { to, get, length, ack: true, exact: true }))
+        };
+        let mut preferences: Vec<(u32, Preference)> = pairs.iter().flat_map(of).collect();
         let mut left = attempts;
         for _ in 0..ATTEMPTS {
             let refused = self.without_lists();
-            let numbers = self.ask_all(from, &preferences)?;
+            let numbers = self.ask_all(&preferences)?;
             // A destination without a fragment list says so, and is asked again.
             left -= u32::from(attempts > 1 || self.without_lists() == refused);
             let failed = |number: &u64| !self.book.get(*number).is_some_and(|r| r.answered);
@@ -107,7 +125,9 @@ impl World<'_> {
             }
             self.run_until(self.now.after(self.layer.setup.hold_off()), |_| false)?;
         }
-        let what = format!("INV-15: liveness: node {to} is not reached: {preferences:?}");
+        let Some(&(from, Preference { to, .. })) = preferences.first() else { return Ok(()) };
+        let missing: Vec<_> = preferences.iter().filter(|it| it.0 == from).map(|it| it.1).collect();
+        let what = format!("INV-15: liveness: node {to} is not reached: {missing:?}");
         Err(Violation::at(from, what))
     }
 
@@ -118,13 +138,15 @@ impl World<'_> {
     }
 
     /// Begins requests and waits for their ends.
-    fn ask_all(&mut self, from: u32, preferences: &[Preference]) -> Result<Vec<u64>, Violation> {
+    fn ask_all(&mut self, preferences: &[(u32, Preference)]) -> Result<Vec<u64>, Violation> {
         let mut numbers = Vec::new();
-        for &preference in preferences {
-            let begun = self.ask(from, preference);
-            numbers.push(begun.ok_or_else(|| Violation::at(from, "liveness: no room to ask"))?);
+        for of_one in preferences.chunk_by(|a, b| a.0 == b.0) {
+            for &(from, preference) in of_one {
+                let begun = self.ask(from, preference);
+                numbers.push(begun.ok_or_else(|| Violation::at(from, "liveness: no room to ask"))?);
+            }
+            of_one.first().into_iter().for_each(|&(from, _)| self.wake(from));
         }
-        self.wake(from);
         if self.all_over(&numbers, self.layer.setup.patience())? {
             Ok(numbers)
         } else {
@@ -141,7 +163,8 @@ impl World<'_> {
 
     /// Every node shuts down, one after another or all at once.
     fn end_all(&mut self) -> Result<(), Violation> {
-        let together = self.rng.below(2) == 0;
+        // One after another takes time in which all others look about.
+        let together = self.rng.below(2) == 0 || self.layer.setup.nodes > ALL_TALK;
         let bound =
             |world: &Self| world.now.after(world.layer.setup.patience()).after(Span::from_secs(1));
         for node in self.all() {

@@ -14,7 +14,7 @@ use lnd_shortmsg::wire::max_immediate;
 use super::byzantine::Rates;
 use super::plan::Plan;
 use super::swarm::{draw_connections, draw_pauses, swarm};
-use super::Options;
+use super::{Options, ALL_TALK};
 use crate::fabric::Shape;
 use crate::rng::Rng;
 use crate::simulator::device::Pace;
@@ -159,7 +159,7 @@ impl Setup {
             slowness: 16 << rng.below(11),
             preemptions: one_in(2, 20_000, rng),
             withdrawals: one_in(3, 50_000, rng),
-            pause: Span::from_micros(u64::from(nodes) * rng.between(2_500, 10_000)),
+            pause: Span::from_micros(u64::from(nodes.min(ALL_TALK)) * rng.between(2_500, 10_000)),
             plan,
         })
     }
@@ -186,10 +186,22 @@ impl Setup {
     pub fn habits(&self, node: u32) -> Habits {
         Habits {
             nodes: self.nodes,
+            others: self.others(),
             inline: self.inline(),
             patience: self.timeout.times(3),
-            far: (0..self.nodes).filter(|&other| self.is_far(node, other)).collect(),
+            far: self.far(node).collect(),
         }
+    }
+
+    /// How many nodes a node talks to: those that follow it.
+    pub fn others(&self) -> u32 {
+        (self.nodes - 1).min(ALL_TALK)
+    }
+
+    /// The nodes that a node reaches by the router only.
+    pub fn far(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        let all = if self.routed { 0..self.nodes } else { 0..0 };
+        all.filter(move |&other| self.is_far(node, other))
     }
 
     /// How fast engines are.
@@ -206,7 +218,8 @@ impl Setup {
     pub const fn shape(&self) -> Shape {
         let mut shape = Shape::new(self.nodes, self.links, self.config.slots, WINDOW);
         shape.lists = self.config.lists as u32;
-        shape
+        // Frames go by the network of the simulator.
+        shape.without_mailboxes()
     }
 
     /// Time within which a world without faults must come to rest: every bound there is, several

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! A host of this kind starts, and ends in good order.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use lnd_core::driver::{Identity, Interrupt, RunState};
@@ -100,7 +99,7 @@ impl<'m> World<'m> {
         incarnation.user.furnish(&mut incarnation.node.lnet);
         let nerve = Nerve {
             irq_handle: incarnation.node.driver.irq_handle(),
-            peers: BTreeMap::new(),
+            peers: Vec::new(),
             recorder: incarnation.node.driver.tracer_mut().clone(),
             counters: incarnation.counters.clone(),
         };
@@ -131,8 +130,7 @@ impl<'m> World<'m> {
     }
 
     fn new_lnet(&mut self, node: u32, user: &mut User<'m>) -> Result<Lnet, String> {
-        let nodes = self.layer.setup.nodes;
-        let far = (0..nodes).filter(|&other| self.layer.setup.is_far(node, other));
+        let far = self.layer.setup.far(node);
         let routes = far.fold(Routes::default(), |r, other| r.with(nid_of(other), nid_of(1)));
         let by_event = self.rng.below(2) == 0;
         let config = Config {

@@ -6,7 +6,7 @@ use lnd_core::time::Span;
 use super::defect::Defect;
 use super::incarnation::HostIncarnation;
 use super::world::World;
-use crate::fabric::nid_of;
+use crate::fabric::node_of;
 use crate::simulator::book::Book;
 use crate::simulator::fail::Violation;
 use crate::simulator::layer::Running;
@@ -56,11 +56,16 @@ impl<'m> World<'m> {
             _ => incarnation.node.driver.wake_up_at(now),
         };
         let offer = incarnation.waiting.offer_again(&mut incarnation.node.driver);
-        if let Some(nerve) = self.layer.net.borrow_mut().nerves.get_mut(&node) {
-            let known = (0..self.layer.setup.nodes)
-                .filter_map(|n| Some(n).zip(incarnation.node.driver.peer(nid_of(n))));
-            nerve.peers = known.collect();
+        let is_interrupted = self.layer.setup.preemptions > 0;
+        let mut net = self.layer.net.borrow_mut();
+        if let Some(nerve) = net.nerves.get_mut(&node).filter(|_| is_interrupted) {
+            let driver = &incarnation.node.driver;
+            let views = (0..driver.peers_known()).filter_map(|at| driver.peer_view(at));
+            let known = views.filter_map(|view| node_of(view.nid).zip(Some(view.id)));
+            nerve.peers.clear();
+            nerve.peers.extend(known);
         }
+        drop(net);
         if let Some(at) = [next, kept].into_iter().flatten().min() {
             let soonest = now.after(Span::from_nanos(100));
             self.run_thread_at(node, at.max(soonest));
@@ -74,8 +79,9 @@ impl<'m> World<'m> {
 
     /// Whether a mailbox has frames that were not offered yet, or are to be offered again.
     fn has_unread(&mut self, node: u32) -> bool {
-        let lanes = self.layer.net.borrow().waiting(node);
+        let net = self.layer.net.clone();
         let Some(incarnation) = self.incarnation(node) else { return false };
-        lanes.iter().any(|&lane| !incarnation.waiting.holds(lane))
+        let unread = net.borrow().unread(node).any(|lane| !incarnation.waiting.holds(lane));
+        unread
     }
 }

@@ -59,7 +59,7 @@ pub fn begin<'m>(
     let mut network = Network::new(rng.fork(), tally.clone(), setup.room, confuses);
     network.preemptions = setup.preemptions;
     for a in 0..setup.nodes {
-        for b in (0..setup.nodes).filter(|&b| setup.is_far(a, b)) {
+        for b in setup.far(a) {
             network.part(a, b);
         }
     }
@@ -106,6 +106,10 @@ impl<'m> Layer<'m> for Links<'m> {
 
     fn places(&self, host: u32) -> Vec<Place> {
         self.setup.all_links().map(|link| Place { number: host, link, net: 0 }).collect()
+    }
+
+    fn number_of(&self, host: u32, _at: usize) -> u32 {
+        host
     }
 
     fn host_of(&self, number: u32) -> Option<u32> {
