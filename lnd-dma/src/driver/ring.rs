@@ -14,9 +14,14 @@ pub(super) const fn waits(memory: LinkMemory<'_>, sequence: u32, index: u32) -> 
     ahead == 0 || ahead == 1_u32.wrapping_sub(memory.ring())
 }
 
-/// Whether the consumer can no longer get past the entry at its head, whatever the engine posts:
-/// its sequence word is neither that of an entry that waits for the engine nor that of one that
-/// waits for the consumer. `start`: the first index after the last reset.
+/// Whether completions can no longer arrive. `start`: the first index after the last reset. Two
+/// rings are stuck:
+///
+/// - The consumer cannot get past the entry at its head: the sequence word is neither that of an
+///   entry that waits for the engine nor that of one that waits for the consumer.
+/// - The engine has no room, since all entries from the head on wait for the consumer. Its writes
+///   of COMPLETION_HEAD are lost while the registers read all ones. If the ring fills meanwhile,
+///   there is never another interrupt in which the consumer would write it again.
 ///
 /// A hint. The consumer moves on meanwhile, in an interrupt.
 pub(super) fn is_stuck(
@@ -31,6 +36,12 @@ pub(super) fn is_stuck(
     // After a reset the head is that of the old ring until the consumer looks: the entry in its
     // place has an index of the new one.
     let place = head.wrapping_sub(start) & memory.ring().wrapping_sub(1);
+    // The engine needs two free entries, and posts in order: this is the last one that it posts.
+    let last = head.wrapping_add(memory.ring()).wrapping_sub(2);
+    // Relaxed: only the word itself counts.
+    let posted = memory.completion(last).sequence.load(Ordering::Relaxed);
+    let is_full = sequence == head.wrapping_add(1) && posted == last.wrapping_add(1);
+    let is_cut_off = !has(head) && !has(start.wrapping_add(place));
     // A head that no working device shows says nothing.
-    !has(head) && !has(start.wrapping_add(place)) && identity::is_right(registers)
+    (is_full || is_cut_off) && identity::is_right(registers)
 }

@@ -108,6 +108,34 @@ fn inv_15_an_overwritten_entry_is_a_stuck_ring_until_the_reset() {
     }
 }
 
+/// The consumer's writes of the head are lost while the registers do not work. The engine fills the
+/// ring and posts no more, so no interrupt comes in which the head would be written again.
+#[test]
+fn inv_15_a_ring_whose_head_was_lost_is_stuck_once_it_is_full() {
+    for start in [0, u32::MAX - 4] {
+        let plant = Plant::new(Shape { descriptors: 8, start, ..Shape::default() });
+        let mut world = plant.world();
+        let head = world.memory(A).read(Register::CompletionHead);
+        for n in 0..8 {
+            let tag = Tag { index: n, generation: 1 };
+            ended(&mut world, &[tag]);
+            // The ring has room for all but one.
+            assert_eq!(is_stuck(&mut world), n >= 6, "{n} of {start}");
+            world.reap_all();
+            assert_eq!(world.ends(A, tag).len(), usize::from(n < 7), "{n} of {start}");
+            world.memory(A).write(Register::CompletionHead, head);
+        }
+        let tags: Vec<Tag> = (0..8).map(|index| Tag { index, generation: 1 }).collect();
+        recycle(&mut world, &tags);
+        assert!(!is_stuck(&mut world));
+        let next = Tag { index: 3, generation: 7 };
+        ended(&mut world, &[next]);
+        world.reap_all();
+        assert_eq!(world.ends(A, next), [Returned::Ok]);
+        assert!(!is_stuck(&mut world));
+    }
+}
+
 /// What a device that is not there reads as is no ring.
 #[test]
 fn a_device_that_is_not_there_says_nothing_of_its_ring() {
