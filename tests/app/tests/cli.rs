@@ -35,7 +35,7 @@ fn options_out_of_range_or_in_contradiction_are_usage_errors() {
     let wrong: [&[&str]; 43] = [
         &["sim", "--seeds", "0"],
         &["sim", "--nodes", "1"],
-        &["sim", "--nodes", "9"],
+        &["sim", "--nodes", "65"],
         &["sim", "--links", "0"],
         &["sim", "--links", "9"],
         &["sim", "--seconds", "0"],

@@ -189,7 +189,7 @@ fn a_trace_plays_again_and_one_that_was_changed_differs() {
         (
             "nodes",
             head.replace("\"nodes\":null", "\"nodes\":99") + "\n",
-            "nodes = 99 is not in 2..=8",
+            "nodes = 99 is not in 2..=64",
         ),
         ("plan", head.replace("\"plan\":null", "\"plan\":\"drip = 1\"") + "\n", "unknown field"),
         ("defect", head.replace("\"defect\":null", "\"defect\":\"x\"") + "\n", "unknown defect"),
