@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 WRONG = {
     "world": [
         "drip = 1",
-        "nodes = 9",
+        "nodes = 65",
         "links = 0",
         "nodes = 'two'",
         "[messages]\ndrop = 2_000_000",
