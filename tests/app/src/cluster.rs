@@ -10,6 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use lnd_core::id::Nid;
+use lnd_soft::shape::MAX_NODES;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{json, Value};
@@ -89,8 +90,8 @@ impl Cluster {
     }
 
     fn check(&self) -> Result<(), String> {
-        if !(2..=64).contains(&self.nodes) {
-            return Err(format!("nodes = {} is not in 2..=64", self.nodes));
+        if !(2..=MAX_NODES).contains(&self.nodes) {
+            return Err(format!("nodes = {} is not in 2..={MAX_NODES}", self.nodes));
         }
         if !(1..=1 << 20).contains(&self.window_mib) {
             return Err(format!("window_mib = {} is not in 1..=1048576", self.window_mib));

@@ -8,6 +8,7 @@ use clap::Subcommand;
 use lnd_app::process::{self, fabric, parse_nid};
 use lnd_core::id::{Incarnation, Nid};
 use lnd_sim::fabric::Shape;
+use lnd_soft::shape::MAX_NODES;
 
 use super::{Done, Failed};
 
@@ -28,7 +29,8 @@ pub enum FabricCommand {
     /// want it.
     Format {
         /// Nodes.
-        #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..=64))]
+        #[arg(long, default_value_t = 4,
+            value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_NODES)))]
         nodes: u32,
         /// Links of each node; processes use 2.
         #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=8))]

@@ -12,6 +12,7 @@ use lnd_app::process::{
 };
 use lnd_core::id::Nid;
 use lnd_core::time::Span;
+use lnd_soft::shape::MAX_NODES;
 
 use super::{Done, Failed};
 
@@ -28,7 +29,7 @@ pub struct NodeArgs {
     #[arg(long, value_name = "FILE", default_value = "lnd.fabric")]
     fabric: PathBuf,
     /// Nodes of the fabric, if it has to be made [default: 4].
-    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=64))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_NODES)))]
     nodes: Option<u32>,
     /// MiB of each node's payload window, if the fabric has to be made [default: 128].
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
@@ -94,7 +95,7 @@ impl ClientArgs {
     }
 }
 
-/// How a file's way is told of.
+/// How a file's transfer is reported.
 #[derive(Debug, clap::Args)]
 pub struct MannerArgs {
     /// As JSON.

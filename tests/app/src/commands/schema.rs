@@ -50,7 +50,9 @@ fn bound(schema: &mut Value, of: Of) {
     if !matches!(of, Of::World) {
         return;
     }
-    for (name, least, most) in [("nodes", 2, 64), ("links", 1, 8), ("seconds", 1, 3600)] {
+    for (name, least, most) in
+        [("nodes", 2, world::MAX_NODES), ("links", 1, 8), ("seconds", 1, 3600)]
+    {
         schema["properties"][name]["minimum"] = least.into();
         schema["properties"][name]["maximum"] = most.into();
     }

@@ -55,7 +55,7 @@ use setup::Setup;
 use world::World;
 
 /// Most nodes of a world: those that a fabric has.
-pub const MAX_NODES: u32 = 64;
+pub use lnd_soft::shape::MAX_NODES;
 /// Most nodes of a world in which each talks to each. In a larger one a node talks to as many that
 /// follow it, so that what a node costs does not grow with the world.
 const ALL_TALK: u32 = 8;

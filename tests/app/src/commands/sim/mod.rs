@@ -27,7 +27,7 @@ pub struct SimArgs {
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: Option<u64>,
     /// Number of nodes; drawn from the seed if not given. A router needs three.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=64))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=i64::from(world::MAX_NODES)))]
     nodes: Option<u32>,
     /// Links of each node; drawn from the seed if not given.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=8))]
