@@ -17,7 +17,7 @@ use super::knobs::{self, OfProcess, Setting};
 use super::PARTS;
 use crate::process::parse_nid;
 
-/// What a process tells of itself, beside its node.
+/// What a process reports beside its node.
 #[derive(Debug)]
 pub struct Process {
     /// What it has done.

@@ -42,7 +42,7 @@ fn once<'j>(make: impl FnOnce() -> Job + 'j) -> Jobs<'j> {
 /// So often the fabric's table is asked about the server.
 const LOOK: Span = Span::from_millis(20);
 
-/// How a client tells of its job.
+/// How a client reports on its job.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Manner {
     /// As JSON.
