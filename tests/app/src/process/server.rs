@@ -140,6 +140,7 @@ impl Actor for Serving {
             "chunks_out": stats.gets, "bytes_out": stats.get_bytes,
             "gets_failed": stats.gets_failed,
             "open_writes": writes, "open_reads": reads,
+            "expired_writes": stats.expired_writes, "expired_reads": stats.expired_reads,
             "draining": self.draining.is_some(),
         })
     }
@@ -189,10 +190,11 @@ impl Actor for Serving {
         server.stop(&mut station.node.lnet);
         self.perf.stop();
         crate::say!(
-            "{} files stored, {} chunks in, {} chunks out",
+            "{} files stored, {} chunks in, {} chunks out, {} forgotten while open",
             stats.commits,
             stats.chunks,
-            stats.gets
+            stats.gets,
+            stats.expired_writes + stats.expired_reads
         );
         let counters = station.node.driver.counters();
         let shown = [
