@@ -142,7 +142,7 @@ impl<P: Ports> Driver<'_, P> {
         link: LinkId,
         completion: Completion,
     ) -> Option<Report> {
-        if self.irq_handle().is_foreign(link, completion.tag) {
+        if self.own_handle().is_foreign(link, completion.tag) {
             self.counters.count(Counter::ForeignCompletion);
             return None;
         }

@@ -221,5 +221,6 @@ fn carve_shared<'m>(
     let gates = arena.table(config.peers as usize, gate)?;
     let links = arena.table(config.links as usize, |_| LinkGate::new())?;
     let shared = Shared::new(table, Claims::new(words, slots), gates, links);
+    shared.alone().begin();
     Ok((arena.place(shared)?, states))
 }

@@ -103,7 +103,18 @@ pub struct Driver<'m, P: Ports> {
 
 impl<'m, P: Ports> Driver<'m, P> {
     /// The handle for interrupts and other contexts.
-    pub const fn irq_handle(&self) -> IrqHandle<'m> {
+    ///
+    /// Until the first call the driver's own thread is the only context of its words, and changes
+    /// them without locked operations. A host that handles completions with
+    /// [`complete`](Self::complete), or [`on_completion`](Self::on_completion), needs no handle.
+    pub fn irq_handle(&self) -> IrqHandle<'m> {
+        self.shared.alone().end();
+        IrqHandle::new(self.shared)
+    }
+
+    /// The same for this thread, which keeps it no longer than a call.
+    #[inline]
+    pub(crate) const fn own_handle(&self) -> IrqHandle<'m> {
         IrqHandle::new(self.shared)
     }
 

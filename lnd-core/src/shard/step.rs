@@ -36,7 +36,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Applies the end of a short message. The same as
     /// [`IrqHandle::on_sent`](crate::driver::IrqHandle::on_sent), for the shard's own thread.
     pub fn on_sent(&mut self, now: Instant, tag: Tag, sent: Sent) {
-        if self.irq_handle().hello_sent(tag, sent).is_none() {
+        if self.own_handle().hello_sent(tag, sent).is_none() {
             self.on_hardware(now, tag, Event::of_message(sent));
         }
     }

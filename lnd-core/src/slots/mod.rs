@@ -6,6 +6,7 @@
 //! stored apart. The shard's thread claims, publishes and releases a slot. Any context may decide
 //! its end, and [`next_ended`](Slots::next_ended) returns it.
 
+mod alone;
 pub mod attention;
 mod drains;
 mod fragment_lists;

@@ -4,6 +4,7 @@
 
 use crossbeam_utils::CachePadded;
 
+use super::alone::Alone;
 pub use super::attention;
 pub use super::owner::Owner;
 pub use super::slot::Slot;
@@ -38,6 +39,7 @@ pub struct Shared<'m> {
     /// Gates of peers to which a hello was not delivered.
     unheard: CachePadded<Completed>,
     attention: CachePadded<AtomicU32>,
+    alone: Alone,
 }
 
 impl<'m> Shared<'m> {
@@ -56,7 +58,14 @@ impl<'m> Shared<'m> {
             completed: CachePadded::new(Completed::new()),
             unheard: CachePadded::new(Completed::new()),
             attention: CachePadded::new(AtomicU32::new(0)),
+            alone: Alone::new(),
         }
+    }
+
+    /// Whether another context may use these words.
+    #[inline]
+    pub(crate) const fn alone(&self) -> &Alone {
+        &self.alone
     }
 
     /// The claim bitmap.
@@ -248,12 +257,15 @@ impl<'m> Shared<'m> {
             }
             // AcqRel: partner is this same exchange in the other contexts, and `publish`.
             let order = ordered("apply-relaxed", Ordering::AcqRel);
-            match slot.word.compare_exchange_weak(
-                seen,
-                outcome.word.bits(),
-                order,
-                Ordering::Acquire,
-            ) {
+            let changed = if self.alone.is_set() {
+                // Relaxed: there is no other context. Those that come later get their handle after
+                // this store (decision 0037).
+                slot.word.store(outcome.word.bits(), Ordering::Relaxed);
+                Ok(seen)
+            } else {
+                slot.word.compare_exchange_weak(seen, outcome.word.bits(), order, Ordering::Acquire)
+            };
+            match changed {
                 Ok(_) => {
                     if outcome.effect == Effect::Finalize {
                         ended(FinalizeToken::new(tag.index));

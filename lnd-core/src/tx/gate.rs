@@ -108,8 +108,10 @@ impl<'m, P: Ports> Driver<'m, P> {
             return None;
         }
         // Partner: the fences in `LinkGate::close` and `PeerGate::change`. One fence serves both
-        // gates (decision 0002).
-        fenced("no-fence-in-hand-out", Ordering::SeqCst);
+        // gates (decision 0002). Without other contexts there is no closer.
+        if !self.shared.alone().is_set() {
+            fenced("no-fence-in-hand-out", Ordering::SeqCst);
+        }
         let blocked_by = if !gate.admitted(&posting) {
             Some(Cause::LinkDown)
         } else if nid.is_some_and(|nid| self.links.is_out(nid, link)) {

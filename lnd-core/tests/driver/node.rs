@@ -79,7 +79,7 @@ type Buffer = (u32, (Vec<Fragment>, Option<usize>));
 pub struct NodeOf<const SAFE_INVALIDATE: bool> {
     pub me: usize,
     pub driver: Driver<'static, MockOf<SAFE_INVALIDATE>>,
-    pub interrupts: Vec<Interrupt<'static, Ring>>,
+    interrupts: Vec<Interrupt<'static, Ring>>,
     pub fabric: Shared,
     pub now: Instant,
     pub alive: bool,
@@ -123,7 +123,6 @@ impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
             Identity { nid: nid(me), incarnation: Incarnation::from_raw(incarnation).unwrap() };
         let links = config.links as usize;
         let engine = |link| MockEngine { fabric: fabric.clone(), node: me, link };
-        let ring = |link| Ring { fabric: fabric.clone(), node: me, link };
         let driver = Driver::create(
             memory,
             config,
@@ -135,13 +134,10 @@ impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
         )
         .unwrap();
         fabric.borrow_mut().incarnations.insert(me, incarnation);
-        let irq_handle = driver.irq_handle();
         Self {
             me,
             driver,
-            interrupts: (0..links)
-                .map(|l| Interrupt::of_link(irq_handle, ring(l), LinkId::new(l).unwrap()))
-                .collect(),
+            interrupts: Vec::new(),
             fabric: fabric.clone(),
             now,
             alive: true,
@@ -507,18 +503,36 @@ impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
 
     /// Runs the interrupts; returns how many completions they took.
     pub fn interrupt(&mut self) -> u32 {
+        let links = self.driver.config().links as usize;
         if self.polls {
-            return (0..self.interrupts.len()).map(|link| self.take_completions(link, 1000)).sum();
+            return (0..links).map(|link| self.take_completions(link, 1000)).sum();
         }
+        let _ = self.interrupts();
         let (now, tracer) = (self.now, self.driver.tracer_mut());
         self.interrupts.iter_mut().map(|i| i.on_interrupt(now, 1000, tracer).taken).sum()
+    }
+
+    /// The interrupts of its links. Their handles are taken when they are first asked for: until
+    /// then the driver is alone, and has run as one (decision 0037).
+    pub fn interrupts(&mut self) -> &mut [Interrupt<'static, Ring>] {
+        if self.interrupts.is_empty() {
+            let (irq_handle, links) =
+                (self.driver.irq_handle(), self.driver.config().links as usize);
+            let of = |l| Interrupt::of_link(irq_handle, self.ring(l), LinkId::new(l).unwrap());
+            self.interrupts = (0..links).map(of).collect();
+        }
+        &mut self.interrupts
+    }
+
+    fn ring(&self, link: usize) -> Ring {
+        Ring { fabric: self.fabric.clone(), node: self.me, link }
     }
 
     /// Takes completions of a link in its own thread; returns how many.
     pub fn take_completions(&mut self, link: usize, budget: u32) -> u32 {
         let mut taken = 0;
         while taken < budget {
-            let Some(completion) = self.interrupts[link].queue_mut().pop() else { break };
+            let Some(completion) = self.ring(link).pop() else { break };
             taken += 1;
             let link = LinkId::new(link).unwrap();
             if let Some(report) = self.driver.complete_of(self.now, link, completion) {

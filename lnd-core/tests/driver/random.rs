@@ -195,7 +195,7 @@ impl<const SAFE_INVALIDATE: bool> Storm<SAFE_INVALIDATE> {
         if node.alive && node.polls {
             node.take_completions(link, budget);
         } else if node.alive {
-            let _ = node.interrupts[link].on_interrupt(now, budget, &mut NoTrace);
+            let _ = node.interrupts()[link].on_interrupt(now, budget, &mut NoTrace);
             node.check();
         }
     }

@@ -95,7 +95,7 @@ fn r66_goodbye_ends_the_handshake_of_every_peer() {
 fn inv_3_the_second_links_device_is_gone_and_no_other() {
     let mut w = World::met();
     w.device(0, 1, |d| (d.slow_stop, d.unreadable) = (true, true));
-    w.nodes[0].interrupts[1].on_impossible_status(LINK1);
+    w.nodes[0].interrupts()[1].on_impossible_status(LINK1);
     w.sleep(Span::from_millis(10));
     assert_eq!(w.nodes[0].driver.link_state(LINK1), Some(LinkState::Failed));
     assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));

@@ -192,7 +192,7 @@ fn an_interrupt_takes_no_more_than_its_budget() {
         w.device(0, 0, |d| d.ring.push_back(Completion { tag, returned: Returned::Ok }));
     }
     let now = w.now;
-    let interrupt = &mut w.node(0).interrupts[0];
+    let interrupt = &mut w.node(0).interrupts()[0];
     let served = interrupt.on_interrupt(now, 4, &mut NoTrace);
     assert_eq!((served.taken, served.more, served.wake), (4, true, false));
     let served = interrupt.on_interrupt(now, 40, &mut NoTrace);
@@ -212,7 +212,7 @@ fn an_interrupt_wakes_the_thread_for_a_finished_transfer_and_for_an_invalidate()
     let wakes = |w: &mut World, node: usize| {
         let serve =
             |i: &mut lnd_core::driver::Interrupt<'_, _>| i.on_interrupt(now, 9, &mut NoTrace).wake;
-        w.node(node).interrupts.iter_mut().map(serve).filter(|&wake| wake).count()
+        w.node(node).interrupts().iter_mut().map(serve).filter(|&wake| wake).count()
     };
     // The puller is done; the source still waits for its message's completion.
     assert_eq!((wakes(&mut w, 1), wakes(&mut w, 0)), (1, 0));

@@ -221,6 +221,29 @@ fn inv_1_submit_against_completions() {
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
 }
 
+/// A driver alone has posted the transfer. Then its first handle is taken, and from there on both
+/// contexts pay one debt each (decision 0037).
+#[test]
+fn inv_1_a_handle_is_taken_in_the_middle_of_a_transfer() {
+    let ends = explore("driver: alone; message ends ‖ completion", Bound::Exhaustive, || {
+        let mut node = Node::new();
+        let tag = node.submit(STAGED).unwrap();
+        let interrupt = node.context(move |context| context.complete(tag, Returned::Ok));
+        node.device.turn();
+        assert!(node.device.carries(tag));
+        node.driver.on_sent(NOW, tag, Sent::Ok);
+        let early = node.report();
+        assert!(interrupt.join().unwrap());
+
+        let was_early = early.is_some();
+        let report = early.or_else(|| node.report()).expect("a debt is lost");
+        assert_eq!((report.tag, report.status.errno), (tag, 0));
+        node.end();
+        was_early
+    });
+    assert_eq!(ends.into_keys().collect::<Vec<_>>(), [false, true]);
+}
+
 #[test]
 fn inv_1_submit_against_peer_down() {
     let ends = explore("driver: submit ‖ peer-down", Bound::Exhaustive, || {
