@@ -16,7 +16,7 @@ const HELLOS: u32 = DOWN / (LINK + 1);
 #[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Attempt {
     /// During a handshake: what the hellos of this attempt announce, and the number of the last
-    /// hello. While the peer is down: the two halves of the time at which its hold-off ends, with
+    /// hello. While the peer is down: the time at which its hold-off ends, in units of 2 ns, with
     /// [`DOWN`].
     words: [u32; 2],
 }
@@ -30,17 +30,18 @@ impl Attempt {
 
     /// The peer is down and gets no hello before `at`.
     pub const fn down(at: Instant) -> Self {
-        // 292 years are enough.
+        // Rounded up: the hold-off is no shorter. The last value of the clock fits too.
         let at = at.as_nanos();
-        Self { words: [at as u32, (at >> 32) as u32 | DOWN] }
+        let halves = (at >> 1) + if at == u64::MAX { 0 } else { at & 1 };
+        Self { words: [halves as u32, (halves >> 32) as u32 | DOWN] }
     }
 
     /// The end of the hold-off of a peer that is down. `None` until the owner has noted that the
     /// peer is down: an interrupt changes the gate alone.
     pub fn revive_at(&self) -> Option<Instant> {
         let [low, high] = self.words;
-        let at = Instant::from_nanos(u64::from(high & !DOWN) << 32 | u64::from(low));
-        Some(at).filter(|_| self.is_down())
+        let halves = u64::from(high & !DOWN) << 32 | u64::from(low);
+        Some(Instant::from_nanos(halves << 1)).filter(|_| self.is_down())
     }
 
     /// Requests given up that the hellos of this attempt announce.
@@ -112,11 +113,15 @@ mod tests {
         let last = Attempt::number(u32::MAX, LinkId::new(5).unwrap());
         it.announce_nothing();
         assert_eq!((it.announced(), it.link_of(last)), (0, LinkId::new(5)));
-        for nanos in [0, 1, u64::from(u32::MAX) + 1, u64::MAX >> 1] {
+        for nanos in [0, 2, u64::from(u32::MAX) + 1, 1 << 33, 1 << 63, u64::MAX - 1] {
             it = Attempt::down(Instant::from_nanos(nanos));
             it.announce_nothing();
             assert_eq!(it.revive_at(), Some(Instant::from_nanos(nanos)));
-            assert_eq!((it.announced(), it.link_of(nanos as u32 & !DOWN)), (0, None));
+            assert_eq!((it.announced(), it.link_of((nanos >> 1) as u32 & !DOWN)), (0, None));
+        }
+        for (nanos, kept) in [(1, 2), ((1 << 63) - 1, 1 << 63), (u64::MAX, u64::MAX - 1)] {
+            it = Attempt::down(Instant::from_nanos(nanos));
+            assert_eq!(it.revive_at(), Some(Instant::from_nanos(kept)), "no earlier than it ends");
         }
         it.started(last);
         assert_eq!(

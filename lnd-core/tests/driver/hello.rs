@@ -2,11 +2,12 @@
 //! Handshake (R27, S0-13, S0-14).
 
 use lnd_core::counters::Counter;
+use lnd_core::driver::Why;
 use lnd_core::id::Incarnation;
 use lnd_core::message::{Envelope, Hello, HelloAck, Message};
 use lnd_core::peer::HelloState;
 use lnd_core::ports::Sent;
-use lnd_core::time::Span;
+use lnd_core::time::{Instant, Span};
 
 use super::fabric::{nid, InjectedFault};
 use super::letter::Letter;
@@ -67,6 +68,32 @@ fn a_lost_hello_or_answer_is_tried_again() {
     }
 }
 
+/// R68: whatever the clock shows. The end of a hold-off was kept in 63 bits.
+#[test]
+fn r68_a_hold_off_lasts_as_long_where_the_clock_has_come_half_way() {
+    let half = 1_u64 << 63;
+    let put_at = |w: &mut World, nanos: u64| {
+        w.now = Instant::from_nanos(nanos);
+        w.node(0).now = w.now;
+        w.put(0, 1, 10)
+    };
+    for start in [half - 1_000_000_001, half, half + 1_000_000_001] {
+        let mut w = World::new(2);
+        w.kill(1);
+        put_at(&mut w, start).unwrap();
+        w.tick();
+        while w.state(0, 1) != HelloState::Down {
+            w.now = w.nodes[0].next.unwrap();
+            w.tick();
+        }
+        let (hellos, end) = (w.said(0, 1, "hello"), w.now.after(hold_off(&w)).as_nanos());
+        assert_eq!(put_at(&mut w, end - 2), Err(Why::PeerDown), "{start}");
+        assert_eq!((w.said(0, 1, "hello"), w.state(0, 1)), (hellos, HelloState::Down));
+        put_at(&mut w, end + 1).unwrap();
+        assert_eq!((w.said(0, 1, "hello"), w.state(0, 1)), (hellos + 1, HelloState::Handshake));
+    }
+}
+
 #[test]
 fn hello_tries_run_out_into_down_and_a_hold_off() {
     let mut w = World::new(2);
@@ -80,7 +107,7 @@ fn hello_tries_run_out_into_down_and_a_hold_off() {
     assert_eq!((status.errno, status.resend), (-112, true));
     assert_eq!(w.said(0, 1, "hello"), usize::from(config().hello_tries));
     assert_eq!(w.state(0, 1), HelloState::Down);
-    assert_eq!(w.put(0, 1, 10).unwrap_err(), lnd_core::driver::Why::PeerDown);
+    assert_eq!(w.put(0, 1, 10).unwrap_err(), Why::PeerDown);
     // After the hold-off it is connected anew (R68).
     w.reboot(1);
     w.sleep(Span::from_secs(5));
