@@ -113,7 +113,8 @@ impl<R: RegisterAccess, N: Nodes> Engine for ConnectingEngine<'_, R, N> {
                 self.engine.reset(proof);
             }
             Some(it) if it.link == self.engine.link() => {
-                self.connections.renew(&self.engine.registers, it.number);
+                // A device that did not hear of it is stopped and reset with all its connections.
+                self.engine.gone |= !self.connections.renew(&self.engine.registers, it.number);
             }
             Some(_) => {}
         }

@@ -75,7 +75,7 @@ impl Connections {
         let Some(node) = self.node_of(number) else { return Some(true) };
         // Checked before and after: the bus may fail, or recover, between two reads.
         let before = identity::is_right(registers);
-        let written = (read_set(registers, CUT), registers.read(Register::CutRound));
+        let written = self.written(registers);
         // The round is read first: the words read afterwards are of that round or later.
         let round = registers.read(Register::PartedRound);
         let parted = read_set(registers, PARTED);
@@ -90,9 +90,11 @@ impl Connections {
     }
 
     /// Ends a stopped connection and puts the next one in its place: later posts belong to the next
-    /// one.
-    pub fn renew(&mut self, registers: &impl RegisterAccess, number: NonZeroU32) {
-        let Some(node) = self.node_of(number) else { return };
+    /// one. `false`: the device does not show the end of the cut, and nothing else would reveal
+    /// that. No pull from the node begins, and each comes back in time when it is asked back.
+    #[must_use]
+    pub fn renew(&mut self, registers: &impl RegisterAccess, number: NonZeroU32) -> bool {
+        let Some(node) = self.node_of(number) else { return true };
         let next = self.next_number();
         if let Some(place) = self.numbers.get_mut(node as usize) {
             *place = next;
@@ -100,7 +102,14 @@ impl Connections {
         if self.cut & bit_of(node) != 0 {
             self.cut &= !bit_of(node);
             self.command(registers);
+            return self.written(registers) == (self.cut, self.round);
         }
+        true
+    }
+
+    /// What the device shows of the last command.
+    fn written(&self, registers: &impl RegisterAccess) -> (u64, u32) {
+        (read_set(registers, CUT), registers.read(Register::CutRound))
     }
 
     /// The link was reset with all its connections: the engine's reset has cleared all cuts.
@@ -158,15 +167,15 @@ mod tests {
         assert_eq!((round(), read_set(&memory, CUT)), (first + 1, 1 << 5));
         connections.cut(&memory, number);
         assert_eq!(round(), first + 1, "a second request has no effect");
-        connections.renew(&memory, number);
+        assert!(connections.renew(&memory, number));
         assert_eq!((round(), read_set(&memory, CUT)), (first + 2, 0));
         let next = connections.number(5).unwrap();
         assert!(next != number && !connections.is_present(number));
         connections.cut(&memory, number);
-        connections.renew(&memory, number);
+        assert!(connections.renew(&memory, number));
         assert_eq!((round(), connections.number(5)), (first + 2, Some(next)), "a former one");
         // A connection that was never cut is renewed without a write: the device does not see it.
-        connections.renew(&memory, next);
+        assert!(connections.renew(&memory, next));
         assert_eq!(round(), first + 2);
         assert!(connections.number(5) != Some(next) && connections.number(64).is_none());
     }

@@ -13,7 +13,7 @@ use lnd_core::ports::{Bd, Engine, Features, Motion, PostError, Returned};
 use lnd_core::sync::Ordering;
 
 use super::{identity, ring};
-use crate::cut::{write_set, CUT};
+use crate::cut::{read_set, write_set, CUT};
 use crate::descriptor::{Content, Descriptor, Flags, State};
 use crate::memory::{LinkMemory, MAX_NODE};
 use crate::regs::{ControlBits, LinkBits, Register, RegisterAccess, StatusBits};
@@ -220,9 +220,27 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         self.registers.write(Register::PostTail, self.tail);
         self.registers.write(Register::PostStart, self.start);
         write_set(&self.registers, CUT, 0); // All connections have stopped.
+        if !self.is_prepared() {
+            // A part was lost on the bus. `link_up` repeats all of it.
+            return;
+        }
         let restart =
             self.control.difference(ControlBits::STOP) | ControlBits::RESET | ControlBits::ENABLE;
         self.command(restart);
+    }
+
+    /// Whether the device shows where its rings are to begin, and that no connection is cut. With
+    /// other indices engine and consumer would go on in two rings; from a node that is cut no pull
+    /// would begin.
+    fn is_prepared(&self) -> bool {
+        let starts = [
+            (Register::CompletionStart, self.completion_start),
+            (Register::PostTail, self.tail),
+            (Register::PostStart, self.start),
+        ];
+        let connects = self.features().contains(Features::CONNECTIONS);
+        starts.into_iter().all(|(register, value)| self.registers.read(register) == value)
+            && (!connects || read_set(&self.registers, CUT) == 0)
     }
 
     /// Reclaims a descriptor from a stopped engine. Returns what its own word shows.

@@ -28,6 +28,8 @@ pub struct Bus<'a> {
     pub memory: LinkMemory<'a>,
     pub change: &'a Cell<Option<Change>>,
     pub lossy: &'a Cell<bool>,
+    /// Writes that are still lost.
+    pub lost: &'a Cell<u32>,
     /// Reads that are still right.
     pub right: &'a Cell<u32>,
     pub log: &'a RefCell<Vec<Register>>,
@@ -47,7 +49,9 @@ impl RegisterAccess for Bus<'_> {
 
     fn write(&self, register: Register, value: u32) {
         self.log.borrow_mut().push(register);
-        if !self.lossy.get() {
+        let lost = self.lost.get();
+        self.lost.set(lost.saturating_sub(1));
+        if !self.lossy.get() && lost == 0 {
             self.memory.write(register, value);
         }
     }
@@ -81,8 +85,8 @@ pub fn on_bus(test: impl Fn(&mut World<'_>, Bus<'_>)) {
     let mut world = plant.world();
     let memory = world.memory(B);
     let (change, lossy, right) = (Cell::new(None), Cell::new(false), Cell::new(0));
-    let log = RefCell::default();
-    let bus = Bus { memory, change: &change, lossy: &lossy, right: &right, log: &log };
+    let (lost, log) = (Cell::new(0), RefCell::default());
+    let bus = Bus { memory, change: &change, lossy: &lossy, lost: &lost, right: &right, log: &log };
     test(&mut world, bus);
     plant.bus.check();
 }
@@ -209,6 +213,43 @@ fn a_reset_that_was_lost_is_repeated() {
         assert!(driver.link_up() && !driver.is_gone());
         works(&mut driver, &mut queue, world, 2);
     });
+}
+
+/// The bus comes back in the middle of a reset. Without its start indices a reset would let the
+/// engine and the consumer go on in two different rings.
+#[test]
+fn inv_15_a_reset_of_which_a_part_was_lost_is_repeated_as_a_whole() {
+    for lost in 1..=6 {
+        on_bus(|world, bus| {
+            let mut driver = bus.driver();
+            let mut queue = CompletionQueue::new(bus, bus.memory);
+            world.step_all();
+            works(&mut driver, &mut queue, world, 1);
+            // All connections are cut, as they may be when their link is reset.
+            bus.memory.write(Register::CutLow, u32::MAX);
+            bus.memory.write(Register::CutHigh, u32::MAX);
+            let features =
+                Features(bus.memory.read(Register::Features)).union(Features::CONNECTIONS);
+            bus.memory.write(Register::Features, features.0);
+            driver.stop();
+            world.step_all();
+            world.step_all();
+            let proof = driver.quiesced().unwrap();
+            bus.lost.set(lost);
+            driver.reset(proof);
+            bus.lost.set(0);
+            for _ in 0..4 {
+                driver.link_up();
+                world.step_all();
+            }
+            assert!(driver.link_up(), "{lost}");
+            let cut = (bus.memory.read(Register::CutLow), bus.memory.read(Register::CutHigh));
+            assert_eq!(cut, (0, 0), "{lost}");
+            for at in 2..5 {
+                works(&mut driver, &mut queue, world, at);
+            }
+        });
+    }
 }
 
 /// The platform has asserted the stop, and what comes back does not remember it: it runs.

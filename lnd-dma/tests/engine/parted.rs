@@ -154,6 +154,36 @@ fn a_bus_that_does_not_answer_proves_nothing() {
     });
 }
 
+/// While its node is cut no pull from it begins, and each comes back in time when it is asked back:
+/// nothing else would ever show that the end of the cut was lost.
+#[test]
+fn inv_15_a_device_that_did_not_hear_the_end_of_a_cut_is_gone() {
+    for lost in [None, Some(1), Some(2), Some(3)] {
+        crate::gone::on_bus(|world, bus| {
+            let mut driver = ConnectingEngine::new(bus.driver());
+            let number = driver.connection(nid(0)).unwrap();
+            let connection = Connection { link: LinkId::new(0).unwrap(), peer: nid(0), number };
+            driver.stop_connection(connection);
+            world.step(B);
+            let proof = driver.connection_quiesced(connection).unwrap();
+            assert_eq!(bus.memory.read(Register::CutLow), 1);
+            bus.lost.set(lost.unwrap_or(0));
+            driver.reset(proof);
+            bus.lost.set(0);
+            assert_eq!(driver.is_gone(), lost.is_some(), "{lost:?}");
+            // The link's stop and reset end it.
+            driver.stop();
+            world.step_all();
+            world.step_all();
+            let proof = driver.quiesced().unwrap();
+            driver.reset(proof);
+            world.step_all();
+            assert!(driver.link_up() && !driver.is_gone());
+            assert_eq!(bus.memory.read(Register::CutLow), 0);
+        });
+    }
+}
+
 #[test]
 fn no_proof_without_a_cut() {
     let plant = plant();

@@ -128,7 +128,8 @@ pub unsafe extern "C" fn lnd_soft_connection_reset(
 ) -> u32 {
     let reset = |its: &mut Connections, rung: &Rung<'_>| {
         match NonZeroU32::new(number) {
-            Some(number) => its.renew(&rung.memory, number),
+            // These registers are memory of the fabric: no bus loses the end of a cut.
+            Some(number) => drop(its.renew(&rung.memory, number)),
             None => its.renew_all(),
         }
         rung.has_rung()
