@@ -65,7 +65,12 @@ void lnd_host_observe(struct lnd_host_node *node, const struct lnd_trace *record
 	spin_unlock_irqrestore(&node->observing, flags);
 }
 
-static void lnd_host_metrics_as(struct seq_file *file, struct lnd_host_node *node, u32 format)
+/* Writes as much as fits into a piece, from *cursor on. */
+typedef enum lnd_error (*lnd_host_write)(struct lnd_host_node *node, u32 format, u32 *cursor,
+					 char *piece, size_t *written);
+
+static void lnd_host_pieces(struct seq_file *file, struct lnd_host_node *node, u32 format,
+			    lnd_host_write write)
 {
 	enum lnd_error error;
 	char piece[PIECE];
@@ -73,49 +78,48 @@ static void lnd_host_metrics_as(struct seq_file *file, struct lnd_host_node *nod
 	u32 cursor = 0;
 
 	do {
-		error = lnd_metrics_write(node->ni, format, &cursor, piece, sizeof(piece),
-					  &written);
+		error = write(node, format, &cursor, piece, &written);
 		if (!error || error == LND_E_END)
 			seq_write(file, piece, written);
 	} while (!error);
+}
+
+static enum lnd_error lnd_host_metrics_write(struct lnd_host_node *node, u32 format, u32 *cursor,
+					     char *piece, size_t *written)
+{
+	return lnd_metrics_write(node->ni, format, cursor, piece, PIECE, written);
 }
 
 void lnd_host_metrics(struct seq_file *file, struct lnd_host_node *node)
 {
-	lnd_host_metrics_as(file, node, LND_METRIC_TEXT);
+	lnd_host_pieces(file, node, LND_METRIC_TEXT, lnd_host_metrics_write);
 }
 
 void lnd_host_metrics_json(struct seq_file *file, struct lnd_host_node *node)
 {
-	lnd_host_metrics_as(file, node, LND_METRIC_JSON);
+	lnd_host_pieces(file, node, LND_METRIC_JSON, lnd_host_metrics_write);
 }
 
-static void lnd_host_waits_as(struct seq_file *file, struct lnd_host_node *node, u32 format)
+static enum lnd_error lnd_host_waits_write(struct lnd_host_node *node, u32 format, u32 *cursor,
+					   char *piece, size_t *written)
 {
 	enum lnd_error error;
 	unsigned long flags;
-	char piece[PIECE];
-	size_t written;
-	u32 cursor = 0;
 
-	do {
-		spin_lock_irqsave(&node->observing, flags);
-		error = lnd_observer_write(node->observer, format, &cursor, piece, sizeof(piece),
-					   &written);
-		spin_unlock_irqrestore(&node->observing, flags);
-		if (!error || error == LND_E_END)
-			seq_write(file, piece, written);
-	} while (!error);
+	spin_lock_irqsave(&node->observing, flags);
+	error = lnd_observer_write(node->observer, format, cursor, piece, PIECE, written);
+	spin_unlock_irqrestore(&node->observing, flags);
+	return error;
 }
 
 void lnd_host_waits(struct seq_file *file, struct lnd_host_node *node)
 {
-	lnd_host_waits_as(file, node, LND_METRIC_TEXT);
+	lnd_host_pieces(file, node, LND_METRIC_TEXT, lnd_host_waits_write);
 }
 
 void lnd_host_waits_json(struct seq_file *file, struct lnd_host_node *node)
 {
-	lnd_host_waits_as(file, node, LND_METRIC_JSON);
+	lnd_host_pieces(file, node, LND_METRIC_JSON, lnd_host_waits_write);
 }
 
 void lnd_host_blocked(struct seq_file *file, struct lnd_host_node *node)

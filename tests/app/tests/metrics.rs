@@ -181,8 +181,18 @@ fn failed_by_a_death(name: &str) -> String {
     let mut put = place.start("put.log", &["put", "big", "1@soft"]);
     put.wait_until("a third has crossed", |_| place.stored() > size as u64 / 3);
     put.kill();
-    node.wait_until("the death is seen", |log| log.contains("nothing outstanding"));
-    std::thread::sleep(Duration::from_millis(300));
+    let mut ended = 0.0;
+    node.wait_until("the death is seen", |log| {
+        let line = log.lines().find_map(|line| line.split_once(" transfers ended with an error, "));
+        let count = line.and_then(|(begin, _)| begin.rsplit_once(' '));
+        ended = count.map_or(0.0, |(_, count)| count.parse().unwrap());
+        count.is_some()
+    });
+    // What has failed is on the page together with its count.
+    wait_until("the page has it", || {
+        let page = parse(&get(&address, "/metrics"));
+        sum(&page, "lnd_finalized_error", "lnd_finalized_error_total") >= ended
+    });
     let failed = get(&address, "/failed");
     node.stop();
     failed
