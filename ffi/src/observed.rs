@@ -11,6 +11,7 @@ use crate::abi::{lnd_error, lnd_metric_format};
 use crate::dump::{cause_name, place_name};
 use crate::errors::outcome;
 use crate::input::given;
+use crate::names::transfer::class_name;
 use crate::observer::lnd_observer;
 use crate::pieces::{fill, Piece};
 use crate::text::Text;
@@ -48,6 +49,7 @@ impl Label {
         }
     }
 
+    /// A value's name; lower case on the page.
     fn value(self, at: usize) -> Option<&'static str> {
         match self {
             Self::Wait => Wait::ALL.get(at).map(|it| it.name()),
@@ -56,22 +58,6 @@ impl Label {
             Self::Cause => Cause::ALL.get(at).map(|it| cause_name(*it)),
             Self::Place => Place::ALL.get(at).map(|it| place_name(*it)),
         }
-    }
-}
-
-const fn class_name(class: HealthClass) -> &'static str {
-    match class {
-        HealthClass::Ok => "ok",
-        HealthClass::LocalInterrupt => "local_interrupt",
-        HealthClass::LocalDropped => "local_dropped",
-        HealthClass::LocalAborted => "local_aborted",
-        HealthClass::LocalNoRoute => "local_no_route",
-        HealthClass::LocalError => "local_error",
-        HealthClass::LocalTimeout => "local_timeout",
-        HealthClass::RemoteError => "remote_error",
-        HealthClass::RemoteDropped => "remote_dropped",
-        HealthClass::RemoteTimeout => "remote_timeout",
-        HealthClass::NetworkTimeout => "network_timeout",
     }
 }
 
@@ -134,7 +120,7 @@ impl Row {
         text.str(self.family.name());
         for (at, (name, value)) in self.labels().enumerate() {
             text.str(if at == 0 { "{" } else { "," });
-            text.str(name).str("=\"").str(value).str("\"");
+            text.str(name).str("=\"").lower(value).str("\"");
         }
         text.str(if self.family.labels().is_empty() { " " } else { "} " });
         match value {
@@ -153,7 +139,7 @@ impl Row {
         text.str("\", \"unit\": \"").str(self.family.unit().name()).str("\", \"labels\": {");
         for (at, (name, value)) in self.labels().enumerate() {
             text.str(if at == 0 { "\"" } else { ", \"" });
-            text.str(name).str("\": \"").str(value).str("\"");
+            text.str(name).str("\": \"").lower(value).str("\"");
         }
         text.str("}");
         match value {

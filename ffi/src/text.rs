@@ -37,16 +37,24 @@ impl<'b> Text<'b> {
     }
 
     pub fn str(&mut self, text: &str) -> &mut Self {
-        for byte in text.bytes() {
-            match self.buffer.get_mut(self.at) {
-                Some(place) => {
-                    place.write(byte);
-                    self.at += 1;
-                }
-                None => self.full = true,
-            }
-        }
+        text.bytes().for_each(|byte| self.byte(byte));
         self
+    }
+
+    /// The same in lower case.
+    pub fn lower(&mut self, text: &str) -> &mut Self {
+        text.bytes().for_each(|byte| self.byte(byte.to_ascii_lowercase()));
+        self
+    }
+
+    fn byte(&mut self, byte: u8) {
+        match self.buffer.get_mut(self.at) {
+            Some(place) => {
+                place.write(byte);
+                self.at += 1;
+            }
+            None => self.full = true,
+        }
     }
 
     pub fn dec(&mut self, number: u64) -> &mut Self {

@@ -95,11 +95,13 @@ static int lnd_verbs_thread(void *data)
 			complete_all(&node->quiescent);
 		}
 		next = min(next, lnd_upper_run(node, now));
+		next = min(next, lnd_host_changes_log(node, now));
 		if (!more && next > now)
 			lnd_verbs_rest(node, next);
 		else
 			cond_resched();
 	}
+	lnd_host_changes_log(node, LND_NEVER);
 	return 0;
 }
 

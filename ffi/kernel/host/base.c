@@ -93,17 +93,6 @@ void lnd_host_ended(void *ctx, const struct lnd_report *report)
 	lnd_upper_report(node, report);
 }
 
-void lnd_host_event(void *ctx, const struct lnd_event *event)
-{
-	struct lnd_host_node *node = ctx;
-
-	if (event->kind == LND_EVENT_PEER)
-		pr_info("node %u: peer %llu is now %u\n", node->number, event->nid, event->state);
-	else if (event->kind == LND_EVENT_LINK)
-		pr_info("node %u: link %u is now %u\n", node->number, event->link, event->state);
-	lnd_upper_event(node, event);
-}
-
 void lnd_host_wake(void *ctx)
 {
 	struct lnd_host_node *node = ctx;

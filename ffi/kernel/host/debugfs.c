@@ -14,6 +14,7 @@
  *   FABRIC/nodeN/control    takes link N down, up, gone or back; kill, revive; and words of the
  *                           upper layer
  */
+#include <linux/ctype.h>
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -88,15 +89,15 @@ static void lnd_host_peers(struct seq_file *file, struct lnd_host_node *node)
 
 static void lnd_host_health(struct seq_file *file, struct lnd_host_node *node)
 {
-	static const char *const names[] = {
-		"ok", "local_interrupt", "local_dropped", "local_aborted", "local_no_route",
-		"local_error", "local_timeout", "remote_error", "remote_dropped",
-		"remote_timeout", "network_timeout",
-	};
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		seq_printf(file, "%s %u\n", names[i], atomic_read(&node->health[i]));
+	for (i = 0; i <= LND_HEALTH_NETWORK_TIMEOUT; i++) {
+		const char *name = lnd_health_class_name(i) + strlen("LND_HEALTH_");
+
+		while (*name)
+			seq_putc(file, tolower(*name++));
+		seq_printf(file, " %u\n", atomic_read(&node->health[i]));
+	}
 }
 
 static void lnd_host_blockers(struct seq_file *file, struct lnd_host_node *node)

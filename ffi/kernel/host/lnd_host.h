@@ -15,6 +15,7 @@
  *   lifecycle.c  a node's start, leaving and death: the library's NI and its resources
  *   node.c       one node: its lock, its thread, its timer
  *   base.c       what a node has over each transport
+ *   changes.c    what the log has of peers and links that change
  *   ops.c        the platform's operations
  *   engine.c     the links' engines in threads, and the interrupts they raise
  *   fabric.c     a region with its nodes
@@ -173,6 +174,15 @@ struct lnd_host_view {
 #define LND_HOST_VIEWS	6
 #endif
 
+/* changes.c: changes of one kind that have no line in the log yet. */
+struct lnd_host_changes {
+	u32 count;
+	u32 state;	/* the last one's */
+	u64 of;	/* whose: a peer's NID, a link's number */
+	u64 next;	/* when the next line may come */
+	u64 interval;
+};
+
 /* A node of this host. */
 struct lnd_host_node {
 	struct lnd_host_fabric *fabric;
@@ -201,6 +211,7 @@ struct lnd_host_node {
 	bool alive;	/* protected by incarnation */
 	atomic_t health[16];	/* ends by health class */
 	atomic_t bugs;
+	struct lnd_host_changes changes[2];	/* of peers, of links */
 	struct lnd_host_view view[LND_HOST_VIEWS];
 #ifdef LND_HOST_OBSERVE
 	spinlock_t observing;	/* the observer's; interrupts stay out */
@@ -245,6 +256,10 @@ struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 nu
 void lnd_host_node_free(struct lnd_host_node *node);
 int lnd_host_node_thread(void *data);
 
+/* changes.c */
+void lnd_host_event(void *ctx, const struct lnd_event *event);
+u64 lnd_host_changes_log(struct lnd_host_node *node, u64 now);
+
 /* lifecycle.c */
 int lnd_host_node_start(struct lnd_host_node *node);
 void lnd_host_node_stop(struct lnd_host_node *node);
@@ -259,7 +274,6 @@ void lnd_host_unlock(void *ctx);
 u32 lnd_host_self_id(void *ctx);
 u32 lnd_host_context(void *ctx);
 void lnd_host_ended(void *ctx, const struct lnd_report *report);
-void lnd_host_event(void *ctx, const struct lnd_event *event);
 void lnd_host_wake(void *ctx);
 void lnd_host_bug(void *ctx, const char *what);
 

@@ -122,6 +122,7 @@ int lnd_host_node_thread(void *data)
 			complete_all(&node->quiescent);
 		}
 		next = min(next, lnd_upper_run(node, now));
+		next = min(next, lnd_host_changes_log(node, now));
 		lnd_host_node_engines(node);
 		if (!more && next > now)
 			lnd_host_node_rest(node, next);
@@ -129,6 +130,7 @@ int lnd_host_node_thread(void *data)
 			cond_resched();
 	}
 	hrtimer_cancel(&node->timer);
+	lnd_host_changes_log(node, LND_NEVER);
 	return 0;
 }
 

@@ -3,7 +3,9 @@
 
 use core::ffi::c_char;
 
-use super::name_of;
+use lnd_core::transfer::HealthClass;
+
+use super::{name_of, text_of};
 use crate::abi::{
     lnd_cause, lnd_delivery, lnd_health_class, lnd_kind, lnd_nak_reason, lnd_place, lnd_policy,
     lnd_request_kind, lnd_role, lnd_sent_how,
@@ -27,10 +29,20 @@ pub extern "C" fn lnd_role_name(value: u32) -> *const c_char {
 /// Return: text such as "LND_HEALTH_OK", "LND_?" for a number that has no name; never NULL.
 #[no_mangle]
 pub extern "C" fn lnd_health_class_name(value: u32) -> *const c_char {
-    name_of!(value, lnd_health_class: LND_HEALTH_OK LND_HEALTH_LOCAL_INTERRUPT
+    health_class(value).as_ptr().cast()
+}
+
+fn health_class(value: u32) -> &'static str {
+    text_of!(value, lnd_health_class: LND_HEALTH_OK LND_HEALTH_LOCAL_INTERRUPT
         LND_HEALTH_LOCAL_DROPPED LND_HEALTH_LOCAL_ABORTED LND_HEALTH_LOCAL_NO_ROUTE
         LND_HEALTH_LOCAL_ERROR LND_HEALTH_LOCAL_TIMEOUT LND_HEALTH_REMOTE_ERROR
         LND_HEALTH_REMOTE_DROPPED LND_HEALTH_REMOTE_TIMEOUT LND_HEALTH_NETWORK_TIMEOUT)
+}
+
+/// What a health class is called in upper case, without the part that all have: `LOCAL_DROPPED`.
+pub(crate) fn class_name(class: HealthClass) -> &'static str {
+    let name = health_class(class as u32);
+    name.strip_prefix("LND_HEALTH_").and_then(|name| name.strip_suffix('\0')).unwrap_or(name)
 }
 
 /// lnd_delivery_name() - The name of a constant of enum lnd_delivery.

@@ -62,3 +62,35 @@ for file in metrics waits; do
     sed "s/^/JSON $file /" "$fabric/node0/$file.json"
 done
 unload
+
+# A link that flaps has a few lines in the log, and no change is left out of them: what flapping has
+# added to the log's changes of a life of the module is what the tracepoint has counted of it.
+lines() { dmesg | tail -n +"$before" | grep "lnd_soft: node 1: link "; }
+records() { awk '/^ *Hits: / { print $2 }' $event/hist; }
+few() { [ "$(records)" -ge $((4 * $(lines | wc -l))) ]; }
+stands() { link_is 1 0 "$1" && link_is 1 1 1; }
+life() { # WHETHER IT FLAPS
+    before=$(($(dmesg | wc -l) + 1))
+    load nodes=2
+    until_so 10 stands 1 || die "the links do not come up"
+    echo 'hist:keys=kind if node == 1 && kind == 10' >$event/trigger || die "no trigger"
+    flaps=0
+    until [ "$1" = no ] || few; do
+        flaps=$((flaps + 1))
+        [ $flaps -le 100 ] || die "a line for each change: $(records) changes, $(lines | wc -l)"
+        control 1 link 0 down
+        until_so 10 stands 5 || die "link 0 does not fail"
+        control 1 link 0 up
+        until_so 10 stands 1 || die "link 0 does not come back"
+    done
+    counted=$(records)
+    echo '!hist:keys=kind if node == 1 && kind == 10' >$event/trigger || die "the trigger stays"
+    unload
+    changes=$(lines | awk '{ n += $NF } END { print n + 0 }')
+}
+life no
+calm=$changes
+life yes
+[ $((changes - calm)) = "$counted" ] ||
+    die "$counted changes by flapping, and the log has $((changes - calm)): $(lines)"
+say "log: $(lines | wc -l) lines for $changes changes, $flaps flaps"
