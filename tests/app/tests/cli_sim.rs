@@ -263,3 +263,22 @@ fn a_trace_is_shown_for_as_long_as_it_is_read() {
     assert!(written < 1_000_000);
     assert_eq!(child.wait().unwrap().code(), Some(1));
 }
+
+/// A number that is none is refused in words, and not in those of a parser.
+#[test]
+fn what_is_no_number_is_said_to_be_none() {
+    let place = Place::new("numbers");
+    for (args, why) in [
+        (["sim", "--seconds", "0.2"], "invalid value '0.2' for '--seconds <SECONDS>': it is no"),
+        (["sim", "--seed", "x"], "'x' for '--seed <SEED>': it is no whole number"),
+        (["sim", "--seeds", ""], "for '--seeds <SEEDS>': it is no whole number"),
+        (["sim", "--seed", "99999999999999999999"], "--seed <SEED>': the number is too large"),
+        (["sim", "--links", "9"], "9 is not in 1..=8"),
+    ] {
+        let told = place.refused(&args);
+        assert!(told.starts_with("error: invalid value "), "{told}");
+        assert!(told.contains(why), "{told}");
+        assert!(told.ends_with("try '--help'.\n"), "{told}");
+        assert_eq!(place.run(&args).status.code(), Some(2));
+    }
+}

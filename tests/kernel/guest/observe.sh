@@ -86,6 +86,7 @@ life() { # WHETHER IT FLAPS
     counted=$(records)
     echo '!hist:keys=kind if node == 1 && kind == 10' >$event/trigger || die "the trigger stays"
     unload
+    lines | tail -n 1 | grep -q LND_LINK_DOWN || die "the log ends before the links: $(lines)"
     changes=$(lines | awk '{ n += $NF } END { print n + 0 }')
 }
 life no

@@ -19,11 +19,13 @@ mod sim;
 mod tool;
 mod top;
 
+use std::error::Error as _;
 use std::fmt::Display;
+use std::num::{IntErrorKind, ParseIntError};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use lnd_app::process::{check_window, Broken};
 use lnd_app::{complain, say};
@@ -203,6 +205,7 @@ pub fn main(started: Instant) -> ExitCode {
     let cli = match Cli::try_parse_from(line) {
         Ok(cli) => cli,
         Err(error) => {
+            let error = clearer(error);
             // Help and the version are answers, all else is a usage error.
             let code = u8::try_from(error.exit_code()).unwrap_or(2);
             return match error.print() {
@@ -229,6 +232,20 @@ pub fn main(started: Instant) -> ExitCode {
         }
         Err(Failed::Usage(command, what)) => usage(command, what),
     }
+}
+
+/// The parser's error, without the words of Rust's number parser.
+fn clearer(error: clap::Error) -> clap::Error {
+    let number = error.source().and_then(|it| it.downcast_ref::<ParseIntError>());
+    let why = match number.map(ParseIntError::kind) {
+        None => return error,
+        Some(IntErrorKind::PosOverflow | IntErrorKind::NegOverflow) => "the number is too large",
+        Some(_) => "it is no whole number",
+    };
+    let part = |kind| error.get(kind).map_or(String::new(), ToString::to_string);
+    let (value, option) = (part(ContextKind::InvalidValue), part(ContextKind::InvalidArg));
+    let what = format!("invalid value '{value}' for '{option}': {why}");
+    clap::Error::raw(error.kind(), format!("{what}\n\nFor more information, try '--help'.\n"))
 }
 
 /// Says what is wrong with the options of a command, as for all that the parser finds itself.

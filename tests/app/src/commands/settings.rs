@@ -74,7 +74,7 @@ impl ImportArgs {
             if self.file.as_os_str() == "-" { "/dev/stdin".into() } else { self.file.clone() };
         let text = text::read(&path).map_err(|error| named(&error))?;
         let document = yaml::read(&text).map_err(|why| Failed::Plan(named(&why)))?;
-        let found = interfaces(&document).map_err(|why| Failed::Plan(named(&why)))?;
+        let (found, left_out) = interfaces(&document).map_err(|why| Failed::Plan(named(&why)))?;
         let mut all = Vec::new();
         // All is checked before any is set.
         for (number, it) in found.into_iter().enumerate() {
@@ -94,14 +94,21 @@ impl ImportArgs {
             shown.push(json!({ "nid": it.nid, "set": answer["set"] }));
         }
         let verb = if self.check { "checked" } else { "imported" };
-        super::print(&json!({ verb: shown }), self.json);
+        let mut done = json!({ verb: shown });
+        if !left_out.is_empty() {
+            done["left out"] = left_out.into();
+        }
+        super::print(&done, self.json);
         Ok(())
     }
 }
 
-/// The interfaces that a document has. What else `show` and `dump` print is no setting.
-fn interfaces(document: &Value) -> Result<Vec<&Value>, String> {
-    let table = document.as_object().ok_or("it is no table")?;
+/// The interfaces that a document has, and what else it has of what `show` and `dump` print: that
+/// is no setting. Of a peer nothing can be set beforehand: which nodes there are is the fabric's to
+/// say, and that one is down is a finding, which may be out of date.
+fn interfaces(document: &Value) -> Result<(Vec<&Value>, Vec<&str>), String> {
+    let what = "it is no table; `lnd export` writes what can be imported";
+    let table = document.as_object().ok_or(what)?;
     let known =
         ["net", "nodes", "peer", "statistics", "health", "transfers", "blockers", "last_events"];
     if let Some(other) = table.keys().find(|key| !known.contains(&key.as_str())) {
@@ -120,7 +127,7 @@ fn interfaces(document: &Value) -> Result<Vec<&Value>, String> {
     if all.is_empty() {
         return Err("there is no interface".into());
     }
-    Ok(all)
+    Ok((all, table.keys().map(String::as_str).filter(|key| *key != "net").collect()))
 }
 
 /// The NID of an interface, and the request that sets what is said of it.

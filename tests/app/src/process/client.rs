@@ -160,9 +160,14 @@ fn notified(verb: &str, name: &str, done: &JobDone, manner: Manner) {
     }
     let mib = done.bytes as f64 / f64::from(1 << 20);
     let verb = if verb == "get" { "got" } else { verb };
+    // A small file measures nothing.
+    let size = if mib < 1.0 {
+        format!("{} bytes in {seconds:.3} s", done.bytes)
+    } else {
+        format!("{mib:.1} MiB in {seconds:.2} s, {:.0} MiB/s", mib / seconds.max(1e-9))
+    };
     crate::say!(
-        "{verb} {name}: {mib:.1} MiB in {seconds:.2} s, {:.0} MiB/s, {} restarts, checksum {:016x}",
-        mib / seconds.max(1e-9),
+        "{verb} {name}: {size}, {} restarts, checksum {:016x}",
         done.restarts,
         done.checksum.unwrap_or_default()
     );

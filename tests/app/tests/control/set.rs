@@ -109,6 +109,9 @@ fn settings_are_exported_and_imported() {
         let set = &json(&check)["checked"];
         let last = set.as_array().unwrap().last().unwrap();
         assert_eq!(last["set"][0]["before"], 9, "{check}");
+        let left_out = json(&check)["left out"].clone();
+        let peers = left_out.as_array().is_some_and(|it| it.contains(&"peer".into()));
+        assert_eq!(peers, file == "dump", "what is no setting is not passed over: {check}");
         assert!(place.ok(&["export"]).contains(" 9\n"), "a check sets nothing");
         place.ok(&["import", file]);
         assert_eq!(place.ok(&["export"]), exported, "{file}");

@@ -158,7 +158,9 @@ impl Reader {
         }
         self.lines += 1;
         let value = serde_json::from_slice(&line).ok().filter(|_| line.ends_with(b"\n"));
-        value.map(Some).ok_or_else(|| self.wrong("cut, or no JSON"))
+        value
+            .map(Some)
+            .ok_or_else(|| self.wrong("cut, or no JSON; `lnd sim --trace` writes traces"))
     }
 
     /// What is wrong with the line that was read last.
