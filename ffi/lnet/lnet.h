@@ -90,7 +90,8 @@ struct lnd_host_upper {
 	struct list_head looped;	/* for loop */
 	struct work_struct loop;
 	struct lnd_lnet_message *spare;	/* for the next request of a peer */
-	struct delayed_work supply;	/* makes the next one */
+	struct work_struct supply;	/* makes the next one */
+	bool halted;	/* nothing is supplied any more */
 	u32 links_down;
 	bool removed;	/* its device */
 	bool bound;	/* the node's thread, to the interface's partition */

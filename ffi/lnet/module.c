@@ -66,7 +66,7 @@ int lnd_upper_alloc(struct lnd_host_node *node)
 	INIT_LIST_HEAD(&upper->waiting);
 	INIT_LIST_HEAD(&upper->looped);
 	INIT_WORK(&upper->loop, lnd_lnet_loop_work);
-	INIT_DELAYED_WORK(&upper->supply, lnd_lnet_supply);
+	INIT_WORK(&upper->supply, lnd_lnet_supply);
 	node->upper = upper;
 	return 0;
 }
@@ -130,7 +130,7 @@ void lnd_upper_event(struct lnd_host_node *node, const struct lnd_event *event)
 	lnd_lnet_nid(upper, event->nid, &nid);
 	if (event->state == LND_PEER_GOOD || event->state == LND_PEER_DOWN)
 		LND_NOTIFY(upper->ni, &nid, event->state == LND_PEER_GOOD, false,
-			   ktime_get_seconds());
+			   div_u64(ktime_get_ns(), NSEC_PER_SEC));
 }
 
 /* Context: the node's thread. */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Peers' requests to lnet_parse(), and lnd_recv. */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <linux/delay.h>
 #include <linux/uio.h>
 
 #include "lnet.h"
 
-#define AGAIN	(HZ / 50)	/* until the next attempt to have memory */
+#define AGAIN_US	20000	/* until the next attempt to have memory */
 
 /* Makes the next request's memory, unless it is there. Returns whether it is. */
 static bool lnd_lnet_spare(struct lnd_host_upper *upper, gfp_t gfp)
@@ -33,20 +34,21 @@ bool lnd_lnet_ready(struct lnd_host_upper *upper)
 {
 	if (lnd_lnet_spare(upper, LND_HOST_NO_WAIT))
 		return true;
-	queue_delayed_work(system_unbound_wq, &upper->supply, 0);
+	queue_work(system_unbound_wq, &upper->supply);
 	return false;
 }
 
 /* Context: work; waits for memory, but not for a file system: that may wait for this request. */
 void lnd_lnet_supply(struct work_struct *work)
 {
-	struct lnd_host_upper *upper = container_of(to_delayed_work(work), struct lnd_host_upper,
-						    supply);
+	struct lnd_host_upper *upper = container_of(work, struct lnd_host_upper, supply);
 
-	if (lnd_lnet_spare(upper, LND_LNET_NO_FS))
-		lnd_host_node_wake(upper->node);
-	else
-		queue_delayed_work(system_unbound_wq, &upper->supply, AGAIN);
+	while (!lnd_lnet_spare(upper, LND_LNET_NO_FS)) {
+		if (READ_ONCE(upper->halted))
+			return;
+		usleep_range(AGAIN_US, 2 * AGAIN_US);
+	}
+	lnd_host_node_wake(upper->node);
 }
 
 /* Context: thread; the node's thread has ended. */
@@ -54,7 +56,9 @@ void lnd_lnet_supply_stop(struct lnd_host_upper *upper)
 {
 	struct lnd_lnet_message *spare;
 
-	cancel_delayed_work_sync(&upper->supply);
+	WRITE_ONCE(upper->halted, true);
+	flush_work(&upper->supply);
+	upper->halted = false;
 	spare = xchg(&upper->spare, NULL);
 	if (spare)
 		lnd_lnet_put(spare);
@@ -227,7 +231,7 @@ int lnd_lnet_recv(struct lnet_ni *ni, void *private, struct lnet_msg *msg, int d
 		return lnd_lnet_loop_recv(message, msg, to);
 	/* A thread that is faster than lnet_parse() returns waits until the frame is copied. */
 	if (READ_ONCE(message->parser) != current)
-		wait_for_completion(&message->parsed);
+		wait_for_completion_timeout(&message->parsed, MAX_SCHEDULE_TIMEOUT);
 	message->decided = true;
 	if (!down_read_trylock(&node->incarnation)) {
 		lnd_lnet_end(message, 0, LNET_MSG_STATUS_OK, 0);

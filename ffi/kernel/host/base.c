@@ -100,10 +100,13 @@ void lnd_host_wake(void *ctx)
 	lnd_host_node_wake(node);
 }
 
+#define LND_HOST_BUGS_SAID	32
+
 void lnd_host_bug(void *ctx, const char *what)
 {
 	struct lnd_host_node *node = ctx;
 
-	atomic_inc(&node->bugs);
-	pr_err_ratelimited("node %u: %s\n", node->number, what);
+	/* The file stats has their number. */
+	if (atomic_inc_return(&node->bugs) <= LND_HOST_BUGS_SAID)
+		pr_err("node %u: %s\n", node->number, what);
 }

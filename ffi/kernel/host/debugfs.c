@@ -199,7 +199,7 @@ static ssize_t lnd_host_view_write(struct file *file, const char __user *user, s
 		return PTR_ERR(line);
 	rc = view->control ? view->control(view->node, strim(line)) :
 			     view->command(view->fabric, strim(line));
-	kfree(line);
+	kvfree(line);
 	return rc ?: bytes;
 }
 

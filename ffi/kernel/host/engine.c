@@ -75,15 +75,15 @@ bool lnd_host_link_step(struct lnd_host_link *link)
 static int lnd_host_engine(void *data)
 {
 	struct lnd_host_link *link = data;
+	unsigned long poll = MAX_SCHEDULE_TIMEOUT;
 
+	if (lnd_host_poll_ms)
+		poll = msecs_to_jiffies(lnd_host_poll_ms);
 	while (!kthread_should_stop()) {
 		if (lnd_host_link_step(link))
 			cond_resched();
-		else if (lnd_host_poll_ms)
-			wait_event_idle_timeout(link->wait, lnd_host_link_woken(link),
-						msecs_to_jiffies(lnd_host_poll_ms));
 		else
-			wait_event_idle(link->wait, lnd_host_link_woken(link));
+			wait_event_idle_timeout(link->wait, lnd_host_link_woken(link), poll);
 	}
 	return 0;
 }

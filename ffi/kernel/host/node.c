@@ -59,10 +59,10 @@ static void lnd_host_watch(struct lnd_host_node *node)
 	while (!lnd_soft_watch(node->soft_node, &info)) {
 		u64 nid = lnd_soft_nid(info.node);
 
-		if (info.state == LND_SOFT_DEAD || info.state == LND_SOFT_ABSENT)
-			lnd_peer_event(node->ni, nid, 0, lnd_host_now());
-		else if (info.state == LND_SOFT_ALIVE)
-			lnd_peer_event(node->ni, nid, 1, lnd_host_now());
+		if (info.state == LND_SOFT_DEAD || info.state == LND_SOFT_ABSENT ||
+		    info.state == LND_SOFT_ALIVE)
+			lnd_peer_event(node->ni, nid, info.state == LND_SOFT_ALIVE,
+				       lnd_host_now());
 	}
 }
 
