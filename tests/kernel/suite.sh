@@ -79,3 +79,34 @@ own_conforms_ivshmem() {
     words="$words node=ivshmem0/node0 unplug=yes"
     conforms "$1" ivshmem "$module" "$words" "${devices[@]}" "${on_fabric[@]}"
 }
+
+# own_conforms_between KERNEL quick|long: the same LND in two machines, and violations of seeded/,
+# those that take little time or each. Needs build_host; own_lnd has been built with SEEDED=1.
+own_conforms_between() {
+    local machine words server=,server=on,wait=off
+    mkdir -p "$work/between"
+    fabric_start 2 1 16
+    awk -v all="$2" '!/^#/ && (all == "long" || $6 != "long") { print $1, $2, $3, $4, $5 }' \
+        "$work/lnet/seeded/seeds" >"$work/between/seeds"
+    initrd "$work/between.initrd" "$bench/guest/between.sh" "$work/lnet/stub/lnet_stub.ko" \
+        "$module" "$work/between/seeds"
+    words="lnd=lnd_lnet interfaces=ivshmem0,ivshmem1 args=transport=ivshmem"
+    for machine in 0 1; do
+        on_fabric "$machine"
+        VM_APPEND="me=$machine $words" vm_start "between-$machine" "$1" "$work/between.initrd" \
+            -chardev "socket,id=line,path=$fabric/line$server" -serial chardev:line \
+            "${on_fabric[@]}"
+        machine_pid[machine]=$vm_pid
+        server=
+        wait_for 60 [ -S "$fabric/line" ] || fail "QEMU does not listen"
+    done
+    for machine in 0 1; do
+        vm_wait "${machine_pid[machine]}"
+        passed "between-$machine"
+    done
+    note "$(sed -n 's/.*\] \(BETWEEN.*\|SEEDS.*\)/\1/p' "$work/logs/between-0" |
+        tr -d '\r' | paste -sd ';')"
+    caught=$(sed -n 's/.*SEEDS \([0-9]*\) caught between.*/\1/p' "$work/logs/between-0")
+    [ "$(wc -l <"$work/between/seeds")" = "$caught" ] ||
+        fail "not every seed was run between two machines"
+}

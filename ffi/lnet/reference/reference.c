@@ -8,6 +8,7 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <net/netlink.h>
 
 #include "reference.h"
 
@@ -51,6 +52,11 @@ static int ref_startup(struct lnet_ni *ni)
 		tunables->lct_peer_rtr_credits = defaults.lct_peer_rtr_credits;
 	if (tunables->lct_max_tx_credits < 0)
 		tunables->lct_max_tx_credits = defaults.lct_max_tx_credits;
+	if (!REF_SEEDED(any_credits) &&
+	    tunables->lct_peer_tx_credits > tunables->lct_max_tx_credits) {
+		kfree(ref);
+		return -EINVAL;
+	}
 	ni->ni_nid.nid_addr[0] = cpu_to_be32(REF_SEEDED(nid) ? 1 : address);
 	ni->ni_dev_cpt = CFS_CPT_ANY;
 	ni->ni_data = ref;
@@ -113,6 +119,39 @@ static void ref_shutdown(struct lnet_ni *ni)
 	module_put(THIS_MODULE);
 }
 
+#ifdef LND_HAVE_NL
+/* One of its own, which nothing depends on: conns_per_peer. */
+static const struct ln_key_list ref_keys = {
+	.lkl_maxattr = 1,
+	.lkl_list = { [1] = { .lkp_value = "conns_per_peer", .lkp_data_type = NLA_U16 } },
+};
+
+static int ref_nl_get(LND_NL_GET_PARAMETERS)
+{
+	struct lnet_ni *ni = data;
+
+	if (cmd != LNET_CMD_NETS || type != LNET_NET_LOCAL_NI_ATTR_LND_TUNABLES)
+		return -EOPNOTSUPP;
+	return nla_put_u16(msg, 1, ni->ni_lnd_tunables.lnd_tun_u.lnd_sock.lnd_conns_per_peer);
+}
+
+static int ref_nl_set(int cmd, struct nlattr *attr, int type, void *data)
+{
+	struct lnet_lnd_tunables *tunables = data;
+	s64 value;
+
+	if (cmd != LNET_CMD_NETS)
+		return -EOPNOTSUPP;
+	if (!attr || nla_type(attr) != LN_SCALAR_ATTR_INT_VALUE || type != 1)
+		return -EINVAL;
+	value = nla_get_s64(attr);
+	if ((value < 0 || value > U16_MAX) && !REF_SEEDED(any_number))
+		return -ERANGE;
+	tunables->lnd_tun_u.lnd_sock.lnd_conns_per_peer = value + REF_SEEDED(tunable);
+	return 0;
+}
+#endif
+
 static const struct lnet_lnd ref_lnd = {
 	.lnd_type = BXI3LND,
 	.lnd_startup = ref_startup,
@@ -120,6 +159,11 @@ static const struct lnet_lnd ref_lnd = {
 	.lnd_send = ref_send,
 	.lnd_recv = ref_recv,
 	.lnd_eager_recv = ref_eager_recv,
+#ifdef LND_HAVE_NL
+	.lnd_nl_get = ref_nl_get,
+	.lnd_nl_set = ref_nl_set,
+	.lnd_keys = &ref_keys,
+#endif
 #ifdef LND_HAVE_GET_TIMEOUT
 	.lnd_get_timeout = ref_get_timeout,
 #endif

@@ -39,6 +39,9 @@
 	X(no_credits, "ni.cycles", "NI_CREDITS") \
 	X(nid, "ni.cycles", "NI_NID") \
 	X(residue, "ni.cycles", "NI_RESIDUE") \
+	X(any_credits, "ni.credits", "NI_CREDITS") \
+	X(tunable, "ni.tunables", "TUNABLES") \
+	X(any_number, "ni.tunables", "TUNABLES") \
 	X(any_name, "ni.bad", "NI_START") \
 	X(late, "shutdown.held", "AFTER_SHUTDOWN") \
 	X(left, "shutdown.held", "SHUTDOWN_LEFT")

@@ -50,7 +50,7 @@ static void stub_check_received(struct stub_msg *msg)
 			return;
 		}
 	}
-	stub_memory_verify(msg->memory, op->source->seed, length, who);
+	stub_memory_verify(msg->memory, op->seed, length, who);
 }
 
 static void stub_answer(struct stub_op *op, struct stub_msg *received)
@@ -63,7 +63,7 @@ static void stub_answer(struct stub_op *op, struct stub_msg *received)
 		msg = stub_msg_new(op, STUB_SEND_ACK, received->ni, NULL, 0);
 		if (!msg)
 			return;
-		stub_msg_header(msg, LNET_MSG_ACK, &op->from->ni.ni_nid);
+		stub_msg_header(msg, LNET_MSG_ACK);
 		msg->msg.msg_private = received->msg.msg_private;
 		stub_msg_post(msg);
 	}
@@ -71,12 +71,25 @@ static void stub_answer(struct stub_op *op, struct stub_msg *received)
 		msg = stub_msg_new(op, STUB_SEND_ROUTED, received->ni, op->bounce, op->length);
 		if (!msg)
 			return;
-		msg->msg.msg_hdr = op->headers[LNET_MSG_PUT];
-		msg->msg.msg_type = LNET_MSG_PUT;
+		stub_msg_header(msg, LNET_MSG_PUT);
 		msg->msg.msg_target.nid = op->from->ni.ni_nid;
 		msg->msg.msg_routing = 1;
-		op->hops[LNET_MSG_PUT] = received->ni->ni.ni_nid;
 		stub_msg_post(msg);
+	}
+}
+
+/* Is it the last that the target of an operation does? */
+static bool stub_msg_serves(const struct stub_msg *msg)
+{
+	switch (msg->role) {
+	case STUB_SEND_REPLY:
+	case STUB_SEND_ROUTED:
+	case STUB_RECV_GET:
+		return true;
+	case STUB_RECV_PUT:
+		return !msg->op->router;
+	default:
+		return false;
 	}
 }
 
@@ -97,7 +110,9 @@ static void stub_msg_ended(struct stub_msg *msg)
 	if (msg->role == STUB_SEND_PUT || msg->role == STUB_SEND_GET) {
 		op->sent++;
 		op->sent_status = msg->status;
-	} else if (msg->role != STUB_RECV_GET && msg->role != STUB_RECV_ROUTED && !sending) {
+	} else if (stub_msg_serves(msg)) {
+		op->served++;
+	} else if (!sending && msg->role != STUB_RECV_ROUTED) {
 		op->received++;
 	}
 	if (msg->status)
@@ -107,6 +122,8 @@ static void stub_msg_ended(struct stub_msg *msg)
 		msg->ni->in_flight--;
 	msg->credit = false;
 	spin_unlock_irq(&stub.lock);
+	if (op->mirror && op->leave && stub_msg_serves(msg))
+		schedule_work(&stub.leave);
 	if (op->then && (msg->role == STUB_SEND_PUT || msg->role == STUB_SEND_GET))
 		op->then(op);
 	wake_up_all(&stub.changed);
@@ -171,7 +188,6 @@ struct lnet_msg *lnet_create_reply_msg(struct lnet_ni *ni, struct lnet_msg *get_
 	msg->msg.msg_hdr.src_nid = get->msg.msg_target.nid;
 	msg->msg.msg_hdr.payload_length = get->op->length;
 	msg->state = STUB_ACCEPTED;
-	get->op->reply_made = true;
 	return &msg->msg;
 }
 EXPORT_SYMBOL(lnet_create_reply_msg);

@@ -12,6 +12,11 @@ static DEFINE_MUTEX(stub_run_lock);
 static char stub_report[16384];
 static size_t stub_report_used;
 static unsigned int stub_passed, stub_failed, stub_not_applicable;
+static bool stub_case_up;
+
+static const struct stub_case * const stub_tables[] = {
+	stub_cases, stub_more_cases, stub_error_cases,
+};
 
 static __printf(1, 2) void stub_say(const char *format, ...)
 {
@@ -25,43 +30,31 @@ static __printf(1, 2) void stub_say(const char *format, ...)
 	pr_notice("CONFORMANCE %s", line);
 }
 
-static bool stub_case_start(const struct stub_case *one)
+static void stub_case_begin(const struct stub_case *one)
 {
-	unsigned int i;
-	int rc;
-
-	for (i = 0; i < STUB_NIS && !one->starts_by_itself; i++) {
-		rc = stub_ni_start(i, stub_interfaces[i]);
-		if (rc) {
-			stub_violation(STUB_NI_START, "%s: %d", stub_interfaces[i], rc);
-			return false;
-		}
-	}
-	return true;
-}
-
-static void stub_case_run(const struct stub_case *one)
-{
-	const char *why = NULL;
-	char names[256] = "";
-	size_t used = 0;
-	unsigned int i;
-
 	memset(stub.seen, 0, sizeof(stub.seen));
 	stub.case_name = one->name;
 	stub.credits = false;
 	stub.eager_calls = 0;
-	if (stub_case_start(one))
-		why = one->run();
-	for (i = 0; i < STUB_NIS; i++)
-		stub_ni_stop(i);
-	flush_workqueue(stub.work);
-	stub_ops_forget();
+	/* The other machine's NI is there when this one's cases begin. */
+	stub_case_up = (one->starts_by_itself && !stub.far) || stub_nis_start();
+}
+
+static const char *stub_case_run(const struct stub_case *one)
+{
+	return stub_case_up && (!stub.far || one->both) ? one->run() : NULL;
+}
+
+static void stub_case_result(const struct stub_case *one, const char *why)
+{
+	char names[256] = "";
+	size_t used = 0;
+	unsigned int i;
+
 	for (i = 0; i < STUB_VIOLATION_COUNT; i++)
 		if (stub.seen[i])
 			used += scnprintf(names + used, sizeof(names) - used, " %s*%u",
 					  stub_violation_name(i), stub.seen[i]);
-	stub.case_name = NULL;
 	if (used) {
 		stub_failed++;
 		stub_say("FAIL %s:%s\n", one->name, names);
@@ -74,15 +67,28 @@ static void stub_case_run(const struct stub_case *one)
 	}
 }
 
+static void stub_case_end(const struct stub_case *one, const char *why)
+{
+	unsigned int i;
+
+	if (stub_between())
+		stub_delayed_release(NULL, false);
+	flush_work(&stub.leave);
+	for (i = 0; i < STUB_NIS; i++)
+		stub_ni_stop(i);
+	cancel_delayed_work_sync(&stub.release);
+	flush_workqueue(stub.work);
+	if (stub_between())
+		stub_between_end();
+	stub_ops_forget();
+	stub.case_name = NULL;
+	stub_case_result(one, why);
+}
+
 /* "start", "stop": both NIs without a case, for what only the LND's own files can do to them. */
 static int stub_run_start(void)
 {
-	unsigned int i;
-	int rc = 0;
-
-	for (i = 0; i < STUB_NIS && !rc; i++)
-		rc = stub.nis[i] ? -EBUSY : stub_ni_start(i, stub_interfaces[i]);
-	return rc;
+	return stub.nis[0] || stub.nis[1] ? -EBUSY : stub_nis_start() ? 0 : -EIO;
 }
 
 static void stub_run_stop(void)
@@ -93,37 +99,113 @@ static void stub_run_stop(void)
 		stub_ni_stop(i);
 }
 
-/* All cases, or one by its name. */
-static int stub_run(const char *name)
+static const struct stub_case *stub_case_of(const char *name)
 {
-	const struct stub_case *tables[] = { stub_cases, stub_more_cases };
 	const struct stub_case *one;
-	int found = 0;
 	unsigned int i;
 
-	if (!stub.lnd)
-		return -ENODEV;
-	if (!strcmp(name, "start"))
-		return stub_run_start();
-	if (!strcmp(name, "stop")) {
-		stub_run_stop();
-		return 0;
-	}
-	if (stub.nis[0] || stub.nis[1])
-		return -EBUSY;
+	for (i = 0; i < ARRAY_SIZE(stub_tables); i++)
+		for (one = stub_tables[i]; one->name; one++)
+			if (!strcmp(name, one->name))
+				return one;
+	return NULL;
+}
+
+static void stub_run_reset(void)
+{
 	stub_report_used = 0;
 	stub_passed = 0;
 	stub_failed = 0;
 	stub_not_applicable = 0;
-	for (i = 0; i < ARRAY_SIZE(tables); i++)
-		for (one = tables[i]; one->name; one++)
-			if (!strcmp(name, "all") || !strcmp(name, one->name)) {
-				found++;
-				stub_case_run(one);
-			}
+}
+
+static void stub_run_summary(void)
+{
 	stub_say("SUMMARY: %u passed, %u failed, %u not applicable\n", stub_passed, stub_failed,
 		 stub_not_applicable);
-	return found ? 0 : -ENOENT;
+}
+
+/* All cases, or one by its name, with both NIs here. */
+static int stub_run_cases(const char *name)
+{
+	const struct stub_case *one;
+	bool all = !strcmp(name, "all");
+	unsigned int i;
+
+	if (!all && !stub_case_of(name))
+		return -ENOENT;
+	if (stub.nis[0] || stub_between() || stub_interface_count != STUB_NIS)
+		return -EBUSY;
+	stub_run_reset();
+	for (i = 0; i < ARRAY_SIZE(stub_tables); i++)
+		for (one = stub_tables[i]; one->name; one++)
+			if (all || !strcmp(name, one->name)) {
+				stub_case_begin(one);
+				stub_case_end(one, stub_case_run(one));
+			}
+	stub_run_summary();
+	return 0;
+}
+
+/*
+ * With two machines, one of them "near" and the other "far", a case has three steps in each, and
+ * each waits for the other machine's step before: "begin CASE", "go", and, when each has written
+ * the other one's ledger into its own, "end".
+ */
+static int stub_run_between(const char *word, const char *rest)
+{
+	static const struct stub_case *one;
+	static const char *why;
+
+	if (!strcmp(word, "near") || !strcmp(word, "far")) {
+		stub_run_reset();
+		if (stub.nis[0] || stub_interface_count != 1)
+			return -EBUSY;
+		return stub_between_with(!strcmp(word, "far"), rest);
+	}
+	if (!stub_between())
+		return -ENOENT;
+	if (!strcmp(word, "begin")) {
+		one = stub_case_of(rest);
+		if (!one || stub.case_name)
+			return -EINVAL;
+		why = one->alone ? "it has nothing between two machines" : NULL;
+		if (why)
+			stub_case_result(one, why);
+		else
+			stub_case_begin(one);
+		return why ? -EOPNOTSUPP : 0;
+	}
+	if (!strcmp(word, "summary")) {
+		stub_run_summary();
+		return 0;
+	}
+	if (!stub.case_name)
+		return -EINVAL;
+	if (!strcmp(word, "go"))
+		why = stub_case_run(one);
+	else if (!strcmp(word, "end"))
+		stub_case_end(one, why);
+	else
+		return -ENOENT;
+	return 0;
+}
+
+static int stub_run(char *line)
+{
+	char *word = strsep(&line, " ");
+
+	if (!stub.lnd)
+		return -ENODEV;
+	if (!strcmp(word, "start"))
+		return stub_run_start();
+	if (!strcmp(word, "stop")) {
+		stub_run_stop();
+		return 0;
+	}
+	if (line || stub_between())
+		return stub_run_between(word, line ?: "");
+	return stub_run_cases(word);
 }
 
 static ssize_t stub_run_write(struct file *file, const char __user *from, size_t count, loff_t *at)
@@ -159,11 +241,11 @@ DEFINE_SHOW_ATTRIBUTE(report);
 static int cases_show(struct seq_file *file, void *unused)
 {
 	const struct stub_case *one;
+	unsigned int i;
 
-	for (one = stub_cases; one->name; one++)
-		seq_printf(file, "%s\n", one->name);
-	for (one = stub_more_cases; one->name; one++)
-		seq_printf(file, "%s\n", one->name);
+	for (i = 0; i < ARRAY_SIZE(stub_tables); i++)
+		for (one = stub_tables[i]; one->name; one++)
+			seq_printf(file, "%s\n", one->name);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(cases);
@@ -190,6 +272,7 @@ static int __init stub_init(void)
 	spin_lock_init(&stub.lock);
 	xa_init(&stub.ops);
 	xa_init(&stub.msgs);
+	stub_between_init();
 	INIT_LIST_HEAD(&stub.all_msgs);
 	INIT_LIST_HEAD(&stub.all_nis);
 	INIT_LIST_HEAD(&stub.all_ops);
@@ -207,6 +290,7 @@ static int __init stub_init(void)
 	debugfs_create_file("report", 0400, stub_files, NULL, &report_fops);
 	debugfs_create_file("nis", 0400, stub_files, NULL, &nis_fops);
 	debugfs_create_file("cases", 0400, stub_files, NULL, &cases_fops);
+	debugfs_create_file("ledger", 0600, stub_files, NULL, &stub_ledger_fops);
 	return 0;
 }
 module_init(stub_init);
@@ -217,6 +301,7 @@ static void __exit stub_exit(void)
 	struct stub_op *op, *next;
 
 	debugfs_remove(stub_files);
+	stub_between_exit();
 	destroy_workqueue(stub.work);
 	stub_msgs_forget();
 	stub_nis_forget();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Cases: credits, traffic, errors, the life of NIs. */
+/* Cases: credits, sending from within LNet's calls, traffic. */
 #include <linux/delay.h>
 
 #include "stub.h"
@@ -23,12 +23,12 @@ static void stub_credits(enum stub_decision decision)
 			if (!ops[i])
 				return;
 			ops[i]->decision = decision;
+			ops[i]->hold = size;
 			ops[i]->may_fail = decision == STUB_REFUSE;
 			stub_op_start(ops[i]);
 		}
 		if (decision >= STUB_DELAY)
-			wait_event_timeout(stub.changed, stub_delayed_count() == size,
-					   msecs_to_jiffies(stub_limit_ms / 2));
+			stub_held(size);
 		stub_delayed_release(NULL, false);
 		for (i = 0; i < size; i++)
 			if (!stub_op_wait(ops[i]))
@@ -79,6 +79,7 @@ static const char *send_prompt(void)
 		if (!ops[i])
 			return NULL;
 		ops[i]->decision = STUB_DELAY;
+		ops[i]->hold = size / 2;
 		stub_op_start(ops[i]);
 	}
 	for (i = 0; i < size; i++) {
@@ -103,7 +104,9 @@ static void stub_chain_on(struct stub_op *op)
 
 	if (op->sent_status || atomic_dec_return(&stub_chain) < 0)
 		return;
-	next = stub_op_new(op->to, op->from, false, 64);
+	/* Back to where it came from; from another machine nothing is sent here. */
+	next = stub_between() ? stub_op_new(op->from, op->to, false, 64) :
+				stub_op_new(op->to, op->from, false, 64);
 	if (!next)
 		return;
 	next->then = stub_chain_on;
@@ -128,17 +131,10 @@ static const char *reentry_finalize(void)
 static struct stub_op *stub_back[STUB_BATCH_MOST];
 static unsigned int stub_backs;
 
-/* Called by lnet_parse(): sends as much as there are credits, long enough to stay under way. */
+/* Called by lnet_parse(). */
 static void stub_send_back(struct stub_op *op)
 {
-	while (stub_backs < min(op->to->credits, STUB_BATCH_MOST)) {
-		struct stub_op *back = stub_op_new(op->to, op->from, false, 9000);
-
-		if (!back)
-			return;
-		stub_back[stub_backs++] = back;
-		stub_op_start(back);
-	}
+	stub_backs = stub_op_back(op, stub_back);
 }
 
 /* One message, in whose lnet_parse() others are sent; all of them end. */
@@ -152,10 +148,12 @@ static bool stub_parse_sends(enum stub_decision decision)
 	op->decision = decision;
 	op->may_fail = decision == STUB_REFUSE;
 	op->on_parse = stub_send_back;
+	op->back = min(FROM->credits, STUB_BATCH_MOST);
+	op->hold = 1;
 	stub_backs = 0;
 	stub_op_start(op);
 	if (decision == STUB_DELAY) {
-		wait_event_timeout(stub.changed, stub_delayed_count() > held, stub_limit());
+		stub_held(held + 1);
 		stub_delayed_release(NULL, false);
 	}
 	if (!stub_op_wait(op))
@@ -179,9 +177,10 @@ static const char *reentry_parse(void)
 		if (!held[i])
 			return NULL;
 		held[i]->decision = STUB_DELAY;
+		held[i]->hold = STUB_HOLD_ALL;
 		stub_op_start(held[i]);
 	}
-	wait_event_timeout(stub.changed, stub_delayed_count() == size / 2, stub_limit());
+	stub_held(size / 2);
 	for (i = 0; i < 2 * size; i++)
 		if (!stub_parse_sends(decisions[i % ARRAY_SIZE(decisions)]))
 			return NULL;
@@ -190,6 +189,13 @@ static const char *reentry_parse(void)
 	for (i = 0; i < size / 2; i++)
 		stub_op_wait(held[i]);
 	return NULL;
+}
+
+/* Both ways; with two machines each has its own way. Context: thread. */
+struct stub_op *stub_either(bool there, bool get, unsigned int length)
+{
+	there = there || stub_between();
+	return stub_op_new(there ? FROM : TO, there ? TO : FROM, get, length);
 }
 
 static const char *traffic_mixed(void)
@@ -202,10 +208,10 @@ static const char *traffic_mixed(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		ops[i] = stub_op_new(i % 2 ? FROM : TO, i % 2 ? TO : FROM, i % 3 == 0,
-				     lengths[i % ARRAY_SIZE(lengths)]);
+		ops[i] = stub_either(i % 2, i % 3 == 0, lengths[i % ARRAY_SIZE(lengths)]);
 		if (!ops[i])
 			return NULL;
+		ops[i]->hold = 1;
 		if (!ops[i]->get) {
 			ops[i]->decision = decisions[i % ARRAY_SIZE(decisions)];
 			ops[i]->ack = ops[i]->decision == STUB_TAKE && i % 4 == 0;
@@ -227,179 +233,6 @@ static const char *traffic_mixed(void)
 	return NULL;
 }
 
-static void stub_to_absent(const struct lnet_nid *target, bool get)
-{
-	struct stub_op *op = stub_op_new(FROM, FROM, get, 5000);
-
-	if (!op)
-		return;
-	op->may_fail = true;
-	op->target = *target;
-	stub_op_start(op);
-	stub_op_wait(op);
-}
-
-/* A NID of the network that no NI has. */
-static struct lnet_nid stub_absent(void)
-{
-	struct lnet_nid absent = FROM->ni.ni_nid;
-
-	absent.nid_addr[0] = cpu_to_be32(0x7ffffff0);
-	return absent;
-}
-
-static const char *error_unreachable(void)
-{
-	struct lnet_nid absent = stub_absent();
-
-	stub_to_absent(&absent, false);
-	stub_to_absent(&absent, true);
-	return NULL;
-}
-
-static const char *error_peer_gone(void)
-{
-	struct lnet_nid gone = TO->ni.ni_nid;
-	struct stub_op *op = stub_op_new(FROM, TO, false, 100);
-
-	if (!op)
-		return NULL;
-	stub_op_start(op);
-	stub_op_wait(op);
-	stub_ni_stop(1);
-	stub_to_absent(&gone, false);
-	stub_to_absent(&gone, true);
-	return NULL;
-}
-
-static const char *error_simulated(void)
-{
-	static const enum lnet_msg_hstatus health[] = {
-		LNET_MSG_STATUS_LOCAL_DROPPED, LNET_MSG_STATUS_REMOTE_TIMEOUT,
-		LNET_MSG_STATUS_NETWORK_TIMEOUT,
-	};
-	struct stub_op *op = NULL;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(health); i++) {
-		op = stub_op_new(FROM, TO, i == 1, 5000);
-		if (!op)
-			return NULL;
-		stub.simulate_as = health[i];
-		op->simulate = true;
-		op->may_fail = true;
-		stub_op_start(op);
-		if (!stub_op_wait(op))
-			return NULL;
-	}
-	return op->simulated ? NULL : "the LND does not call lnet_send_error_simulation()";
-}
-
-static bool stub_start_both(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < STUB_NIS; i++) {
-		int rc = stub_ni_start(i, stub_interfaces[i]);
-
-		if (rc) {
-			stub_violation(STUB_NI_START, "%s: %d", stub_interfaces[i], rc);
-			return false;
-		}
-	}
-	return true;
-}
-
-static const char *ni_cycles(void)
-{
-	unsigned int cycle, i;
-
-	for (cycle = 0; cycle < 10; cycle++) {
-		struct stub_op *op;
-
-		if (!stub_start_both())
-			return NULL;
-		op = stub_op_new(FROM, TO, cycle % 2, 2000);
-		if (!op)
-			return NULL;
-		stub_op_start(op);
-		if (!stub_op_wait(op))
-			return NULL;
-		for (i = 0; i < STUB_NIS; i++)
-			stub_ni_stop(i);
-	}
-	return NULL;
-}
-
-static const char *ni_bad(void)
-{
-	int rc;
-
-	if (!stub_bad)
-		return "no bad= names an interface that must be refused";
-	rc = stub_ni_start(0, stub_bad);
-	if (rc >= 0)
-		stub_violation(STUB_NI_START, "lnd_startup() accepts the interface %s", stub_bad);
-	return NULL;
-}
-
-/* Both NIs go in the middle of it. */
-static const char *shutdown_busy(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 40; i++) {
-		struct stub_op *op = stub_op_new(i % 2 ? FROM : TO, i % 2 ? TO : FROM, i % 4 < 2,
-						 9000);
-
-		if (!op)
-			return NULL;
-		op->may_fail = true;
-		op->decision = !op->get && i % 8 > 4 ? STUB_DELAY : STUB_TAKE;
-		stub_op_start(op);
-	}
-	stub_ni_stop(0);
-	stub_ni_stop(1);
-	return NULL;
-}
-
-/* The peer holds what it has got, so that nothing more gets through. */
-static const char *shutdown_held(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 2 * STUB_BATCH_MOST; i++) {
-		struct stub_op *op = stub_op_new(FROM, TO, i % 4 == 3, 5000);
-
-		if (!op)
-			return NULL;
-		op->may_fail = true;
-		op->decision = op->get ? STUB_TAKE : STUB_DELAY;
-		stub_op_start(op);
-	}
-	wait_event_timeout(stub.changed, stub_delayed_count(), stub_limit());
-	stub_ni_stop(0);
-	return NULL;
-}
-
-static const char *callbacks(void)
-{
-	struct lnet_ioctl_config_lnd_cmn_tunables common = { 0 };
-	struct lnet_lnd_tunables tunables = { };
-	struct lnet_nid absent = stub_absent();
-
-	if (stub.lnd->lnd_notify_peer_down)
-		stub.lnd->lnd_notify_peer_down(&absent);
-	if (stub.lnd->lnd_get_timeout && stub.lnd->lnd_get_timeout() <= 0)
-		stub_violation(STUB_NI_START, "lnd_get_timeout() is %d",
-			       stub.lnd->lnd_get_timeout());
-	if (stub.lnd->lnd_tun_defaults &&
-	    (stub.lnd->lnd_tun_defaults(&tunables, &common) || common.lct_peer_tx_credits < 1))
-		stub_violation(STUB_NI_CREDITS, "lnd_tun_defaults() gives %d peer credits",
-			       common.lct_peer_tx_credits);
-	return NULL;
-}
-
 const struct stub_case stub_more_cases[] = {
 	{ "credits.taken", credits_taken },
 	{ "credits.dropped", credits_dropped },
@@ -409,14 +242,6 @@ const struct stub_case stub_more_cases[] = {
 	{ "send.prompt", send_prompt },
 	{ "reentry.finalize", reentry_finalize },
 	{ "reentry.parse", reentry_parse },
-	{ "traffic.mixed", traffic_mixed },
-	{ "error.unreachable", error_unreachable },
-	{ "error.peer_gone", error_peer_gone },
-	{ "error.simulated", error_simulated },
-	{ "ni.cycles", ni_cycles, true },
-	{ "ni.bad", ni_bad, true },
-	{ "shutdown.busy", shutdown_busy },
-	{ "shutdown.held", shutdown_held },
-	{ "callbacks", callbacks },
+	{ "traffic.mixed", traffic_mixed, .both = true },
 	{ }
 };

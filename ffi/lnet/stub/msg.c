@@ -51,43 +51,17 @@ struct stub_msg *stub_msg_new(struct stub_op *op, enum stub_role role, struct st
 	return msg;
 }
 
-/* Fills in the header, and remembers it: it must arrive as it is. */
-void stub_msg_header(struct stub_msg *msg, u32 type, const struct lnet_nid *to)
+/* Says what it is and where it goes. */
+void stub_msg_header(struct stub_msg *msg, u32 type)
 {
-	struct lnet_hdr *hdr = &msg->msg.msg_hdr;
 	struct stub_op *op = msg->op;
+	bool there = type == LNET_MSG_PUT || type == LNET_MSG_GET;
 
 	msg->msg.msg_type = type;
-	msg->msg.msg_target.nid = *to;
+	msg->msg.msg_target.nid = there ? op->target : op->from->ni.ni_nid;
 	msg->msg.msg_target.pid = LNET_PID_LUSTRE;
 	msg->msg.msg_initiator = op->from->ni.ni_nid;
-	hdr->type = type;
-	hdr->dest_nid = *to;
-	hdr->src_nid = msg->ni->ni.ni_nid;
-	hdr->dest_pid = LNET_PID_LUSTRE;
-	hdr->src_pid = LNET_PID_LUSTRE;
-	hdr->payload_length = type == LNET_MSG_PUT || type == LNET_MSG_REPLY ? msg->length : 0;
-	switch (type) {
-	case LNET_MSG_PUT:
-		hdr->msg.put.match_bits = op->id;
-		hdr->msg.put.hdr_data = ~op->id;
-		break;
-	case LNET_MSG_GET:
-		hdr->msg.get.match_bits = op->id;
-		hdr->msg.get.return_wmd.wh_object_cookie = op->id;
-		hdr->msg.get.sink_length = op->length;
-		break;
-	case LNET_MSG_REPLY:
-		hdr->msg.reply.dst_wmd.wh_object_cookie = op->id;
-		break;
-	default:
-		hdr->msg.ack.dst_wmd.wh_object_cookie = op->id;
-		hdr->msg.ack.match_bits = op->id;
-		hdr->msg.ack.mlength = op->taken;
-		break;
-	}
-	op->headers[type] = *hdr;
-	op->hops[type] = msg->ni->ni.ni_nid;
+	stub_header(op, type, &msg->msg.msg_hdr);
 }
 
 /* A message that the LND does not have any more, or never had, without lnet_finalize(). */

@@ -10,12 +10,6 @@
 /* After lnd_shutdown(): how long to look out for what comes late. */
 #define STUB_GRACE_MS 100
 
-/* How long an operation may take: the LND's own limit does not count. */
-unsigned long stub_limit(void)
-{
-	return msecs_to_jiffies(stub_limit_ms);
-}
-
 void lnet_register_lnd(const struct lnet_lnd *lnd)
 {
 	if (stub.lnd)
@@ -46,6 +40,8 @@ static struct stub_ni *stub_ni_new(const char *interface)
 	ni->net.net_tunables.lct_peer_tx_credits = -1;
 	ni->net.net_tunables.lct_peer_rtr_credits = -1;
 	ni->net.net_tunables.lct_max_tx_credits = -1;
+	if (stub.preset)
+		ni->net.net_tunables = *stub.preset;
 	ni->ni.ni_net = &ni->net;
 	ni->ni.ni_net_ns = &init_net;
 	ni->ni.ni_ncpts = 1;
@@ -103,6 +99,43 @@ int stub_ni_start(unsigned int index, const char *interface)
 	return 0;
 }
 
+/* The other machine's, of which only the NID is here. */
+static int stub_ni_remote(unsigned int index)
+{
+	struct stub_ni *ni = stub_ni_new("peer");
+
+	if (!ni)
+		return -ENOMEM;
+	ni->remote = true;
+	ni->ni.ni_nid = stub.peer;
+	ni->credits = stub.nis[0]->credits;
+	stub.nis[index] = ni;
+	return 0;
+}
+
+/*
+ * stub_nis_start() - Brings both NIs up, or the one that this machine has.
+ *
+ * Context: thread.
+ * Return: false: one of them does not start, which is a violation.
+ */
+bool stub_nis_start(void)
+{
+	int i, rc;
+
+	for (i = 0; i < STUB_NIS; i++) {
+		if (i < stub_interface_count)
+			rc = stub_ni_start(i, stub_interfaces[i]);
+		else
+			rc = stub_between() ? stub_ni_remote(i) : 0;
+		if (rc) {
+			stub_violation(STUB_NI_START, "%s: %d", stub_interfaces[i], rc);
+			return false;
+		}
+	}
+	return true;
+}
+
 static int stub_ni_left(struct stub_ni *ni)
 {
 	struct stub_msg *msg;
@@ -153,6 +186,10 @@ void stub_ni_stop(unsigned int index)
 
 	if (!ni)
 		return;
+	if (ni->remote) {
+		stub.nis[index] = NULL;
+		return;
+	}
 	spin_lock_irq(&stub.lock);
 	ni->closing = true;
 	stub.stopping = true;

@@ -13,6 +13,19 @@
  */
 struct stub_op *stub_op_new(struct stub_ni *from, struct stub_ni *to, bool get, unsigned int length)
 {
+	u64 id;
+
+	spin_lock_irq(&stub.lock);
+	stub.next_id += stub.id_step;
+	id = stub.next_id;
+	spin_unlock_irq(&stub.lock);
+	return stub_op_add(id, from, to, get, length);
+}
+
+/* The same with a number that is known. Context: thread. */
+struct stub_op *stub_op_add(u64 id, struct stub_ni *from, struct stub_ni *to, bool get,
+			    unsigned int length)
+{
 	struct stub_op *op = kzalloc(sizeof(*op), GFP_KERNEL);
 
 	if (!op)
@@ -23,12 +36,15 @@ struct stub_op *stub_op_new(struct stub_ni *from, struct stub_ni *to, bool get, 
 	op->length = length;
 	op->taken = length;
 	op->target = to->ni.ni_nid;
-	op->id = ++stub.next_id;
+	op->id = id;
+	op->seed = id * 7919;
 	if (xa_err(xa_store(&stub.ops, op->id, op, GFP_KERNEL))) {
 		kfree(op);
 		return NULL;
 	}
+	spin_lock_irq(&stub.lock);
 	list_add_tail(&op->link, &stub.all_ops);
+	spin_unlock_irq(&stub.lock);
 	return op;
 }
 
@@ -38,7 +54,9 @@ bool stub_op_memory(struct stub_op *op, unsigned int offset, unsigned int fragme
 	unsigned int source = op->get ? op->taken : op->length;
 	unsigned int sink = op->get ? op->length : op->taken + STUB_SLACK;
 
-	op->source = stub_memory_new(source, offset, fragment, op->id * 7919, true);
+	op->offset = offset;
+	op->fragment = fragment;
+	op->source = stub_memory_new(source, offset, fragment, op->seed, true);
 	op->sink = stub_memory_new(sink, fragment ? offset / 2 : 0, offset ? fragment / 2 : 0, 0,
 				   false);
 	if (op->router && !op->get)
@@ -57,37 +75,20 @@ void stub_op_start(struct stub_op *op)
 			   op->get ? NULL : op->source, op->length);
 	if (!msg)
 		return;
-	stub_msg_header(msg, op->get ? LNET_MSG_GET : LNET_MSG_PUT, &op->target);
+	stub_msg_header(msg, op->get ? LNET_MSG_GET : LNET_MSG_PUT);
 	if (op->get)
 		msg->msg.msg_md = &op->sink->md;
 	msg->msg.msg_target_is_router = op->router;
-	if (op->router && !op->get) {
-		/* Beyond the router is the sender: the two NIs are all there is. */
-		msg->msg.msg_hdr.dest_nid = op->from->ni.ni_nid;
-		if (op->large_nid) {
-			struct lnet_nid *beyond = &msg->msg.msg_hdr.dest_nid;
-
-			beyond->nid_size = 12;
-			memset(&beyond->nid_addr[1], 0xa5, 12);
-		}
-		op->headers[msg->msg.msg_type].dest_nid = msg->msg.msg_hdr.dest_nid;
-	}
 	stub_msg_post(msg);
 }
 
-static bool stub_op_arrived(struct stub_op *op)
+/* The sender's part, apart from the end of its own message: does something come back? */
+static bool stub_op_returned(struct stub_op *op)
 {
-	int type = op->get ? LNET_MSG_GET : LNET_MSG_PUT;
-
-	switch (op->decision) {
-	case STUB_NO_MATCH:
-	case STUB_REFUSE:
-		return op->parsed[type];
-	case STUB_DISCARD:
-		return op->discarded;
-	default:
-		return op->received && (!op->ack || op->parsed[LNET_MSG_ACK]);
-	}
+	if (op->decision == STUB_NO_MATCH || op->decision == STUB_REFUSE)
+		return true;
+	return ((!op->get && !op->router) || op->received) &&
+	       (!op->ack || op->parsed[LNET_MSG_ACK]);
 }
 
 bool stub_op_done(struct stub_op *op)
@@ -95,7 +96,9 @@ bool stub_op_done(struct stub_op *op)
 	bool done;
 
 	spin_lock_irq(&stub.lock);
-	done = !op->open && (op->refused || op->failed || (op->sent && stub_op_arrived(op)));
+	done = !op->open && (op->refused || op->failed ||
+			     ((op->mirror || (op->sent && stub_op_returned(op))) &&
+			      (op->to->remote || op->served)));
 	spin_unlock_irq(&stub.lock);
 	return done;
 }
@@ -118,8 +121,31 @@ static void stub_op_overdue(struct stub_op *op)
 	else if (never)
 		stub_violation(STUB_FINALIZED_NEVER, "%s %llu: %d messages after %u ms", what,
 			       op->id, never, stub_limit_ms);
-	else if (op->sent)
+	else if (op->sent || op->mirror)
 		stub_violation(STUB_LOST, "%s %llu ended well and has not arrived", what, op->id);
+}
+
+/*
+ * stub_op_back() - Sends as much back as an operation says, long enough to stay under way.
+ * @ops: NULL, or gets what is sent
+ *
+ * Context: within lnet_parse() of the operation.
+ * Return: the number of operations.
+ */
+unsigned int stub_op_back(struct stub_op *op, struct stub_op **ops)
+{
+	unsigned int count;
+
+	for (count = 0; count < op->back; count++) {
+		struct stub_op *back = stub_op_new(op->to, op->from, false, 9000);
+
+		if (!back)
+			break;
+		if (ops)
+			ops[count] = back;
+		stub_op_start(back);
+	}
+	return count;
 }
 
 /*
@@ -132,6 +158,7 @@ bool stub_op_wait(struct stub_op *op)
 {
 	unsigned long limit = stub_limit();
 
+	op->waited = true;
 	/* Of what fails the LND's own limit may be the end. */
 	if (op->may_fail && stub.lnd->lnd_get_timeout)
 		limit += cfs_time_seconds(max(stub.lnd->lnd_get_timeout(), 0));

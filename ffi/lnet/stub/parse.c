@@ -5,44 +5,47 @@
 
 #include "stub.h"
 
-static struct stub_op *stub_op_of(const struct lnet_hdr *hdr)
-{
-	switch (hdr->type) {
-	case LNET_MSG_PUT:
-		return xa_load(&stub.ops, hdr->msg.put.match_bits);
-	case LNET_MSG_GET:
-		return xa_load(&stub.ops, hdr->msg.get.match_bits);
-	case LNET_MSG_REPLY:
-		return xa_load(&stub.ops, hdr->msg.reply.dst_wmd.wh_object_cookie);
-	case LNET_MSG_ACK:
-		return xa_load(&stub.ops, hdr->msg.ack.dst_wmd.wh_object_cookie);
-	default:
-		return NULL;
-	}
-}
-
 /* Is it the first of its kind, as it was sent, and was it sent at all? */
 static bool stub_parse_check(struct stub_ni *ni, struct stub_op *op, const struct lnet_hdr *hdr,
 			     const struct lnet_nid *from)
 {
-	int count, most = hdr->type == LNET_MSG_PUT && op->router ? 2 : 1;
+	bool forwarded = hdr->type == LNET_MSG_PUT && op->router && ni == op->from;
+	bool there = hdr->type == LNET_MSG_PUT || hdr->type == LNET_MSG_GET;
+	struct stub_ni *hop = there && !forwarded ? op->from : op->to;
+	struct lnet_hdr as_sent;
 	bool same;
+	int count;
 
 	spin_lock_irq(&stub.lock);
-	count = ++op->parsed[hdr->type];
+	count = ++op->parsed[forwarded ? LNET_MSG_HELLO : hdr->type];
 	spin_unlock_irq(&stub.lock);
 	/* A router's copy must arrive as the first one has. */
-	same = !memcmp(hdr, &op->headers[hdr->type], sizeof(*hdr));
-	if (count > most)
+	stub_header(op, hdr->type, &as_sent);
+	same = !memcmp(hdr, &as_sent, sizeof(*hdr));
+	if (count > 1)
 		stub_violation(STUB_PARSED_TWICE, "a message of type %u", hdr->type);
 	else if (op->refused && hdr->type <= LNET_MSG_GET)
 		stub_violation(STUB_PARSED_REFUSED, "lnd_send() had refused this message");
 	else if (op->simulated)
 		stub_violation(STUB_SIMULATION_IGNORED, "a message that was to fail has arrived");
-	else if (!same || !nid_same(from, &op->hops[hdr->type]))
+	else if (!same || !nid_same(from, &hop->ni.ni_nid))
 		stub_violation(STUB_HEADER_WRONG, "the header of type %u, or whom it is from",
 			       hdr->type);
-	return count <= most && same;
+	/* Nothing more of it is to come. */
+	if (!same)
+		op->failed = true;
+	return count == 1 && same;
+}
+
+/* In the far machine another thread releases what is held, when there is enough. */
+static void stub_delayed_enough(struct stub_op *op)
+{
+	if (!op->mirror)
+		return;
+	if (stub_delayed_count() >= op->hold)
+		mod_delayed_work(system_unbound_wq, &stub.release, 0);
+	else
+		queue_delayed_work(system_unbound_wq, &stub.release, stub_limit() / 4);
 }
 
 static int stub_parse_delay(struct stub_ni *ni, struct stub_msg *msg, void *private,
@@ -83,21 +86,26 @@ static int stub_parse_delay(struct stub_ni *ni, struct stub_msg *msg, void *priv
 		stub_msg_recv(ni, private, NULL, 1, 0, rlen);
 		stub_msg_gone(msg);
 		kfree(delayed);
+	} else {
+		stub_delayed_enough(msg->op);
 	}
 	return 0;
 }
 
 static int stub_parse_put(struct stub_ni *ni, struct stub_op *op, void *private, unsigned int rlen)
 {
-	bool routed = op->router && op->parsed[LNET_MSG_PUT] == 1;
+	bool routed = op->router && ni == op->to;
 	struct stub_msg *msg;
 
 	if (op->on_parse)
 		op->on_parse(op);
-	if (op->decision == STUB_REFUSE)
+	if (op->decision == STUB_REFUSE) {
+		op->served++;
 		return -EPROTO;
+	}
 	if (op->decision == STUB_NO_MATCH) {
 		stub_msg_recv(ni, private, NULL, 0, 0, rlen);
+		op->served++;
 		return 0;
 	}
 	msg = stub_msg_new(op, routed ? STUB_RECV_ROUTED : STUB_RECV_PUT, ni,
@@ -105,7 +113,7 @@ static int stub_parse_put(struct stub_ni *ni, struct stub_op *op, void *private,
 	if (!msg)
 		return -ENOMEM;
 	msg->msg.msg_type = LNET_MSG_PUT;
-	msg->msg.msg_hdr = op->headers[LNET_MSG_PUT];
+	stub_header(op, LNET_MSG_PUT, &msg->msg.msg_hdr);
 	msg->msg.msg_len = rlen;
 	msg->msg.msg_routing = routed;
 	if (op->decision != STUB_TAKE)
@@ -118,17 +126,20 @@ static int stub_parse_get(struct stub_ni *ni, struct stub_op *op, void *private,
 {
 	struct stub_msg *msg;
 
-	if (op->decision == STUB_REFUSE)
+	if (op->decision == STUB_REFUSE) {
+		op->served++;
 		return -EPROTO;
+	}
 	if (op->decision == STUB_NO_MATCH) {
 		stub_msg_recv(ni, private, NULL, 0, 0, 0);
+		op->served++;
 		return 0;
 	}
 	msg = stub_msg_new(op, rdma_req ? STUB_RECV_GET : STUB_SEND_REPLY, ni, op->source,
 			   op->taken);
 	if (!msg)
 		return -ENOMEM;
-	stub_msg_header(msg, LNET_MSG_REPLY, &op->from->ni.ni_nid);
+	stub_msg_header(msg, LNET_MSG_REPLY);
 	if (rdma_req) {
 		stub_msg_recv(ni, private, msg, 0, op->taken, op->taken);
 		return 0;
@@ -147,7 +158,7 @@ static int stub_parse_reply(struct stub_ni *ni, struct stub_op *op, void *privat
 	if (!msg)
 		return -ENOMEM;
 	msg->msg.msg_type = LNET_MSG_REPLY;
-	msg->msg.msg_hdr = op->headers[LNET_MSG_REPLY];
+	stub_header(op, LNET_MSG_REPLY, &msg->msg.msg_hdr);
 	stub_msg_recv(ni, private, msg, 0, rlen, rlen);
 	return 0;
 }
@@ -156,7 +167,7 @@ int lnet_parse(struct lnet_ni *lnet_ni, struct lnet_hdr *hdr, struct lnet_nid *f
 	       void *private, int rdma_req)
 {
 	struct stub_ni *ni = stub_ni_of(lnet_ni);
-	struct stub_op *op = stub_op_of(hdr);
+	struct stub_op *op = stub_header_op(hdr) ?: stub_mirror(ni, hdr);
 	int rc = 0;
 
 	if (!op) {
@@ -215,7 +226,7 @@ void stub_delayed_release(struct stub_ni *ni, bool discard)
 		op = delayed->msg->op;
 		if (discard || op->decision == STUB_DISCARD) {
 			stub_msg_recv(delayed->ni, delayed->private, NULL, 1, 0, delayed->rlen);
-			op->discarded++;
+			op->served++;
 			stub_msg_gone(delayed->msg);
 		} else {
 			stub_msg_recv(delayed->ni, delayed->private, delayed->msg, 1, op->taken,
@@ -233,4 +244,15 @@ unsigned int stub_delayed_count(void)
 	count = list_count_nodes(&stub.delayed);
 	spin_unlock_irq(&stub.lock);
 	return count;
+}
+
+/*
+ * stub_held() - Waits until the target holds so many messages. In another machine that is not seen.
+ *
+ * Context: thread.
+ */
+bool stub_held(unsigned int count)
+{
+	return stub_between() ||
+	       wait_event_timeout(stub.changed, stub_delayed_count() >= count, stub_limit());
 }

@@ -5,6 +5,9 @@
  * An operation is one PUT or GET from an NI to a NID, with its memory at both ends: what LNet finds
  * by portals and match bits is found by the operation's number, which headers carry. A message is
  * what the LND is given; it outlives its case, so that what the LND does late is still seen.
+ *
+ * A header says all that its receiver has to know (header.c). So the two ends of an operation can
+ * be in two machines, each with a stub: the one that receives makes its own half (between.c).
  */
 #ifndef LNET_STUB_H
 #define LNET_STUB_H
@@ -24,7 +27,8 @@
 	X(PARSED_TWICE) X(PARSED_REFUSED) X(PARSE_CONTEXT) X(HEADER_WRONG) X(KIOV_CHANGED) \
 	X(REPLY_LENGTH) X(REPLY_ROUTED) X(SIMULATION_IGNORED) \
 	X(CREDITS_LOST) X(SEND_BLOCKS) X(EAGER_FAILED) \
-	X(NI_START) X(NI_NID) X(NI_CREDITS) X(NI_RESIDUE) X(SHUTDOWN_LEFT) X(AFTER_SHUTDOWN)
+	X(NI_START) X(NI_NID) X(NI_CREDITS) X(NI_RESIDUE) X(TUNABLES) \
+	X(SHUTDOWN_LEFT) X(AFTER_SHUTDOWN)
 
 #define STUB_NAME(name) STUB_##name,
 enum stub_violation { STUB_VIOLATIONS(STUB_NAME) STUB_VIOLATION_COUNT };
@@ -32,6 +36,9 @@ enum stub_violation { STUB_VIOLATIONS(STUB_NAME) STUB_VIOLATION_COUNT };
 #define STUB_NIS 2
 /* A sink of a PUT has room for more than what comes. */
 #define STUB_SLACK 16
+
+/* More than are ever held: what is delayed is released after a while, or at the end. */
+#define STUB_HOLD_ALL 127
 
 /* What the target of an operation does with it. */
 enum stub_decision {
@@ -81,6 +88,7 @@ struct stub_ni {
 	struct task_struct *pumpers[4];	/* threads that give messages of the queue to the LND */
 	struct list_head queue;		/* messages that wait for a credit */
 	int sending;			/* calls of lnd_send() that have not returned */
+	bool remote;			/* of another machine: only its NID is known here */
 };
 
 struct stub_op {
@@ -89,17 +97,23 @@ struct stub_op {
 	bool get, ack, router, large_nid;
 	unsigned int length;		/* of the PUT, or of the GET's sink */
 	unsigned int taken;		/* what the target takes or has */
+	unsigned int offset, fragment;	/* how its memory is laid out */
+	unsigned int hold;		/* far: what is delayed is released when so many are */
+	unsigned int back;		/* so many are sent back from lnet_parse() */
+	u32 seed;			/* of its payload */
 	enum stub_decision decision;
+	bool mirror;			/* a peer's: made of the header that came */
+	bool leave;			/* the target's NI goes afterwards, if it is far */
 	bool simulate, simulated, may_fail;
 	struct stub_ni *from, *to;
 	struct lnet_nid target;
 	struct stub_memory *source, *sink, *bounce;
 	int sent_status;
 	/* Under the stub's lock: messages that have not ended, and what has been. */
-	int open, sent, parsed[LNET_MSG_HELLO], received, discarded;
-	bool refused, failed, reply_made;
-	struct lnet_hdr headers[LNET_MSG_HELLO];	/* as they were sent */
-	struct lnet_nid hops[LNET_MSG_HELLO];
+	int open, sent, received;
+	int served;			/* the target has done its part */
+	int parsed[LNET_MSG_HELLO + 1];	/* the last: a PUT from the router */
+	bool refused, failed, waited;
 	void (*then)(struct stub_op *op);	/* called by lnet_finalize() of what was sent */
 	void (*on_parse)(struct stub_op *op);	/* called by lnet_parse() before it decides */
 };
@@ -133,11 +147,17 @@ struct stub {
 	spinlock_t lock;		/* of all that follows, and of messages' states */
 	struct stub_ni *nis[STUB_NIS];
 	struct xarray ops;
+	struct xarray told;		/* far operations, as their machine says: between.c */
 	struct xarray msgs;
 	struct list_head all_msgs, all_nis, all_ops, old_ops, delayed;
 	wait_queue_head_t changed;
 	struct workqueue_struct *work;
-	u64 next_id;
+	u64 next_id, id_step;
+	struct lnet_nid peer;		/* the other machine's NI; type 0: both NIs are here */
+	const struct lnet_ioctl_config_lnd_cmn_tunables *preset;	/* of the next NI */
+	bool far;			/* the other machine leads */
+	struct delayed_work release;
+	struct work_struct leave;
 	unsigned int seen[STUB_VIOLATION_COUNT];
 	unsigned int eager_calls, notified;
 	enum lnet_msg_hstatus simulate_as;
@@ -149,7 +169,9 @@ struct stub {
 extern struct stub stub;
 extern unsigned int stub_limit_ms;
 extern char *stub_interfaces[STUB_NIS];
+extern int stub_interface_count;
 extern char *stub_bad;
+unsigned long stub_limit(void);
 
 /* check.c */
 void stub_violation(enum stub_violation which, const char *format, ...) __printf(2, 3);
@@ -165,16 +187,35 @@ void stub_memory_watch(struct stub_memory *memory, const char *who);
 /* op.c */
 struct stub_op *stub_op_new(struct stub_ni *from, struct stub_ni *to, bool get,
 			    unsigned int length);
+struct stub_op *stub_op_add(u64 id, struct stub_ni *from, struct stub_ni *to, bool get,
+			    unsigned int length);
 bool stub_op_memory(struct stub_op *op, unsigned int offset, unsigned int fragment);
 void stub_op_start(struct stub_op *op);
+unsigned int stub_op_back(struct stub_op *op, struct stub_op **ops);
 bool stub_op_done(struct stub_op *op);
 bool stub_op_wait(struct stub_op *op);
 void stub_ops_forget(void);
 
+/* header.c */
+void stub_header(const struct stub_op *op, u32 type, struct lnet_hdr *hdr);
+struct stub_op *stub_header_op(const struct lnet_hdr *hdr);
+bool stub_header_read(const struct lnet_hdr *hdr, struct stub_op *what);
+
+/* mirror.c */
+struct stub_op *stub_mirror(struct stub_ni *ni, const struct lnet_hdr *hdr);
+
+/* between.c */
+struct stub_case;
+extern const struct file_operations stub_ledger_fops;
+void stub_between_init(void);
+void stub_between_exit(void);
+int stub_between_with(bool far, const char *nid);
+void stub_between_end(void);
+
 /* msg.c */
 struct stub_msg *stub_msg_new(struct stub_op *op, enum stub_role role, struct stub_ni *ni,
 			      struct stub_memory *memory, unsigned int length);
-void stub_msg_header(struct stub_msg *msg, u32 type, const struct lnet_nid *to);
+void stub_msg_header(struct stub_msg *msg, u32 type);
 void stub_msg_post(struct stub_msg *msg);
 void stub_msg_recv(struct stub_ni *ni, void *private, struct stub_msg *msg, int delayed,
 		   unsigned int wanted, unsigned int rlen);
@@ -185,12 +226,19 @@ void stub_msgs_forget(void);
 /* parse.c */
 void stub_delayed_release(struct stub_ni *ni, bool discard);
 unsigned int stub_delayed_count(void);
+bool stub_held(unsigned int count);
 
 /* ni.c */
 int stub_ni_start(unsigned int index, const char *interface);
+bool stub_nis_start(void);
 void stub_ni_stop(unsigned int index);
 void stub_nis_forget(void);
-unsigned long stub_limit(void);
+
+/* Is the other NI in another machine? */
+static inline bool stub_between(void)
+{
+	return stub.peer.nid_type;
+}
 
 static inline struct stub_ni *stub_ni_of(struct lnet_ni *ni)
 {
@@ -201,14 +249,19 @@ static inline struct stub_ni *stub_ni_of(struct lnet_ni *ni)
 bool stub_util_init(void);
 void stub_util_exit(void);
 
-/* cases.c, more.c */
+/* cases.c, more.c, errors.c, tunables.c */
+const char *stub_tunables(void);
+struct stub_op *stub_either(bool there, bool get, unsigned int length);
+
 struct stub_case {
 	const char *name;
 	/* Why the case does not apply, or NULL. */
 	const char *(*run)(void);
 	bool starts_by_itself;
+	bool both;			/* with two machines, each of them leads */
+	bool alone;			/* there is nothing between two machines in it */
 };
 
-extern const struct stub_case stub_cases[], stub_more_cases[];
+extern const struct stub_case stub_cases[], stub_more_cases[], stub_error_cases[];
 
 #endif

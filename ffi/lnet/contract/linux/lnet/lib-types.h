@@ -12,7 +12,9 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/uio.h>
+#include <uapi/linux/lnet/libcfs_ioctl.h>
 #include <uapi/linux/lnet/lnet-dlc.h>
+#include <uapi/linux/lnet/lnet-nl.h>
 #include <uapi/linux/lnet/lnet-types.h>
 #include <uapi/linux/lnet/nidstr.h>
 
@@ -53,7 +55,6 @@ static inline bool lnet_md_is_gpu(struct lnet_libmd *md)
 }
 
 struct lnet_ni;
-struct ln_key_list;
 struct nlattr;
 struct sk_buff;
 struct socket;
