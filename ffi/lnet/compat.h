@@ -51,8 +51,10 @@ static inline struct iov_iter *lnd_recv_iter(struct iov_iter *iter, unsigned int
 					     struct bio_vec *kiov, unsigned int offset,
 					     unsigned int mlen)
 {
-	iov_iter_bvec(iter, ITER_DEST, kiov, niov, offset + mlen);
-	iov_iter_advance(iter, offset);
+	for (; niov && offset >= kiov->bv_len; kiov++, niov--)
+		offset -= kiov->bv_len;
+	iov_iter_bvec(iter, ITER_DEST, kiov, niov, mlen);
+	iter->iov_offset = offset;
 	return iter;
 }
 #endif

@@ -4,6 +4,7 @@
  *
  *   module.c    what LNet registers, and what the host calls
  *   ni.c        interfaces: started and stopped by LNet
+ *   tunables.c  what an administrator sets for an interface
  *   tx.c        lnd_send: LNet's messages to peers
  *   rx.c        peers' requests to lnet_parse(), and lnd_recv
  *   begin.c     the beginning of a transfer, or its wait for room
@@ -35,6 +36,15 @@ static_assert((int)LND_HEALTH_NETWORK_TIMEOUT == LNET_MSG_STATUS_NETWORK_TIMEOUT
  * Waits for memory, but for no file system: that may be Lustre, which waits for this very message.
  */
 #define LND_LNET_NO_FS	(GFP_NOFS | __GFP_NOWARN)
+
+/* The driver's own tunables of an interface, as LNet keeps them. */
+struct lnd_lnet_tunables {
+	u32 timeout;	/* seconds that a message has; 0: as long as LNet says */
+	u32 fail_fast;	/* without a link messages fail at once */
+};
+
+/* Their numbers for netlink. */
+enum lnd_lnet_tunable { LND_LNET_TIMEOUT = 1, LND_LNET_FAIL_FAST };
 
 enum lnd_lnet_way {
 	LND_LNET_SENT,	/* lnd_send() */
@@ -92,6 +102,7 @@ struct lnd_host_upper {
 	struct lnd_lnet_message *spare;	/* for the next request of a peer */
 	struct work_struct supply;	/* makes the next one */
 	bool halted;	/* nothing is supplied any more */
+	const struct lnd_lnet_tunables *own;	/* LNet changes them at any time */
 	u32 links_down;
 	bool removed;	/* its device */
 	bool bound;	/* the node's thread, to the interface's partition */
@@ -103,9 +114,14 @@ static inline void lnd_lnet_count(struct lnd_host_upper *upper, enum lnd_lnet_co
 	atomic_long_inc(&upper->counts[what]);
 }
 
-static inline u64 lnd_lnet_deadline(void)
+static inline u64 lnd_lnet_deadline(const struct lnd_host_upper *upper)
 {
-	return lnd_host_now() + lnet_get_lnd_timeout() * (u64)NSEC_PER_SEC;
+	u32 seconds = lnet_get_lnd_timeout(), own = READ_ONCE(upper->own->timeout);
+
+	/* LNet's may be less than it was when the interface came. */
+	if (own)
+		seconds = min(seconds, own);
+	return lnd_host_now() + seconds * (u64)NSEC_PER_SEC;
 }
 
 /* ni.c */
@@ -116,6 +132,17 @@ void lnd_lnet_add(struct lnd_host_fabric *fabric);
 void lnd_lnet_remove(struct lnd_host_fabric *fabric);
 u64 lnd_lnet_peer(const struct lnd_host_node *node, const struct lnet_nid *nid);
 void lnd_lnet_nid(const struct lnd_host_upper *upper, u64 peer, struct lnet_nid *nid);
+
+/* tunables.c */
+extern const struct ln_key_list lnd_lnet_keys;
+int lnd_lnet_tunables(struct lnet_ni *ni, struct lnd_host_upper *upper);
+int lnd_lnet_nl_get(LND_NL_GET_PARAMETERS);
+int lnd_lnet_nl_set(int cmd, struct nlattr *attr, int type, void *data);
+int lnd_lnet_defaults(struct lnet_lnd_tunables *tunables,
+		      struct lnet_ioctl_config_lnd_cmn_tunables *net);
+
+/* view.c */
+int lnd_lnet_ctl(struct lnet_ni *ni, unsigned int cmd, void *arg);
 
 /* tx.c */
 int lnd_lnet_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg);

@@ -29,7 +29,7 @@ struct lnd_lnet_message *lnd_lnet_message_new(struct lnd_host_node *node, enum l
 	message->node = node;
 	message->way = way;
 	message->begun = lnd_host_now();
-	message->deadline = lnd_lnet_deadline();
+	message->deadline = lnd_lnet_deadline(node->upper);
 	if (!pages)
 		return message;
 	message->payload.bv = lnd_host_alloc(array_size(pages, sizeof(*message->payload.bv)), gfp,

@@ -17,6 +17,15 @@ static const struct lnet_lnd lnd_lnet = {
 	.lnd_send = lnd_lnet_send,
 	.lnd_recv = lnd_lnet_recv,
 	.lnd_eager_recv = lnd_lnet_eager_recv,
+	.lnd_ctl = lnd_lnet_ctl,
+#ifdef LND_HAVE_TUN_DEFAULTS
+	.lnd_tun_defaults = lnd_lnet_defaults,
+#endif
+#ifdef LND_HAVE_NL
+	.lnd_nl_get = lnd_lnet_nl_get,
+	.lnd_nl_set = lnd_lnet_nl_set,
+	.lnd_keys = &lnd_lnet_keys,
+#endif
 #ifdef LND_HAVE_GET_TIMEOUT
 	.lnd_get_timeout = lnd_lnet_timeout,
 #endif

@@ -6,18 +6,6 @@
 
 #include "lnet.h"
 
-static unsigned int credits = 256;
-module_param(credits, uint, 0444);
-MODULE_PARM_DESC(credits, "messages under way of an interface, if its network says nothing");
-
-static unsigned int peer_credits = 8;
-module_param(peer_credits, uint, 0444);
-MODULE_PARM_DESC(peer_credits, "messages under way to a peer, if its network says nothing");
-
-static unsigned int peer_timeout = 180;
-module_param(peer_timeout, uint, 0444);
-MODULE_PARM_DESC(peer_timeout, "seconds without a message after which a router's peer is dead");
-
 static DEFINE_MUTEX(lnd_lnet_lock);	/* protects the list, and who uses a node */
 static DECLARE_WAIT_QUEUE_HEAD(lnd_lnet_unused);
 static struct lnd_host_fabric *lnd_lnet_fabrics[4];
@@ -44,28 +32,6 @@ static struct lnd_host_node *lnd_lnet_find(const char *interface)
 	return NULL;
 }
 
-/* Fills in what the administrator has not set; refuses what contradicts itself. */
-static int lnd_lnet_tunables(struct lnet_ni *ni)
-{
-	struct lnet_ioctl_config_lnd_cmn_tunables *net = &ni->ni_net->net_tunables;
-
-	if (net->lct_peer_timeout == -1)
-		net->lct_peer_timeout = peer_timeout;
-	if (net->lct_max_tx_credits == -1)
-		net->lct_max_tx_credits = credits;
-	if (net->lct_peer_tx_credits == -1)
-		net->lct_peer_tx_credits = min_t(int, peer_credits, net->lct_max_tx_credits);
-	if (net->lct_peer_rtr_credits == -1)
-		net->lct_peer_rtr_credits = net->lct_peer_tx_credits;
-	if (net->lct_max_tx_credits < 1 || net->lct_peer_tx_credits < 1 ||
-	    net->lct_peer_tx_credits > net->lct_max_tx_credits) {
-		pr_notice("credits %d, of a peer %d: 1 at least, and of a peer not more than all\n",
-			  net->lct_max_tx_credits, net->lct_peer_tx_credits);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 /**
  * lnd_lnet_links() - Notes which links are down: an interface without a link is not chosen by LNet.
  * @upper: the node's.
@@ -82,6 +48,30 @@ void lnd_lnet_links(struct lnd_host_upper *upper, u32 down)
 	spin_unlock(&upper->lock);
 }
 
+/* An interface takes a node that is free. */
+static int lnd_lnet_use(struct lnet_ni *ni, struct lnd_host_node *node)
+{
+	int rc = lnd_lnet_tunables(ni, node->upper);
+
+	if (rc)
+		return rc;
+	lnet_nid4_to_nid(LNET_MKNID(LNET_NID_NET(&ni->ni_nid), node->number + 1), &ni->ni_nid);
+	ni->ni_data = node;
+	ni->ni_dev_cpt = CFS_CPT_ANY;
+	node->upper->ni = ni;
+	node->upper->bound = false;
+	/* Events say which links come up; a cable may be pulled. */
+	lnd_lnet_links(node->upper, BIT(node->fabric->links) - 1);
+	mutex_lock(&node->fabric->control);
+	rc = lnd_host_node_start(node);
+	mutex_unlock(&node->fabric->control);
+	if (rc) {
+		node->upper->ni = NULL;
+		ni->ni_data = NULL;
+	}
+	return rc;
+}
+
 /**
  * lnd_lnet_startup() - lnd_startup of struct lnet_lnd.
  * @ni: the interface.
@@ -94,39 +84,19 @@ int lnd_lnet_startup(struct lnet_ni *ni)
 	struct lnd_host_node *node;
 	int rc;
 
-	if (!ni->ni_interface) {
-		pr_notice("name an interface: loop0, ivshmem0, ...\n");
-		return -EINVAL;
-	}
-	rc = lnd_lnet_tunables(ni);
-	if (rc)
-		return rc;
 	/* An interface keeps its module: rmmod fails instead of waiting for LNet. */
 	if (!try_module_get(THIS_MODULE))
 		return -ESHUTDOWN;
 	mutex_lock(&lnd_lnet_lock);
-	node = lnd_lnet_find(ni->ni_interface);
+	node = lnd_lnet_find(ni->ni_interface ?: "");
 	if (!node) {
+		/* "(null)": none was named */
 		pr_notice("%s: no such interface on this machine\n", ni->ni_interface);
 		rc = -ENODEV;
 	} else if (node->upper->ni) {
 		rc = -EBUSY;
 	} else {
-		lnet_nid4_to_nid(LNET_MKNID(LNET_NID_NET(&ni->ni_nid), node->number + 1),
-				 &ni->ni_nid);
-		ni->ni_data = node;
-		ni->ni_dev_cpt = CFS_CPT_ANY;
-		node->upper->ni = ni;
-		node->upper->bound = false;
-		/* Events say which links come up; a cable may be pulled. */
-		lnd_lnet_links(node->upper, BIT(node->fabric->links) - 1);
-		mutex_lock(&node->fabric->control);
-		rc = lnd_host_node_start(node);
-		mutex_unlock(&node->fabric->control);
-		if (rc) {
-			node->upper->ni = NULL;
-			ni->ni_data = NULL;
-		}
+		rc = lnd_lnet_use(ni, node);
 	}
 	mutex_unlock(&lnd_lnet_lock);
 	if (rc)

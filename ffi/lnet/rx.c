@@ -200,7 +200,7 @@ static int lnd_lnet_recv_long(struct lnd_lnet_message *message, struct lnet_msg 
 		return rc;
 	}
 	message->msg = msg;
-	message->deadline = lnd_lnet_deadline();
+	message->deadline = lnd_lnet_deadline(message->node->upper);
 	lnd_lnet_try(message);
 	return 0;
 }

@@ -77,7 +77,8 @@ int lnd_lnet_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg)
 		lnd_lnet_end(message, -ESHUTDOWN, LNET_MSG_STATUS_LOCAL_ABORTED, 0);
 		return 0;
 	}
-	if (fail_fast && atomic_read(&ni->ni_fatal_error_on)) {
+	if ((fail_fast || READ_ONCE(node->upper->own->fail_fast)) &&
+	    atomic_read(&ni->ni_fatal_error_on)) {
 		lnd_lnet_count(node->upper, LND_LNET_FAST);
 		lnd_lnet_end(message, -ENETDOWN, LNET_MSG_STATUS_LOCAL_ERROR, 0);
 	} else if (node->alive && peer) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Files: what LNet has asked for, and the messages under way. */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/seq_file.h>
 
 #include "lnet.h"
@@ -13,8 +14,8 @@ static const char lnd_lnet_count_names[] =
 /* Context: thread. */
 void lnd_upper_show(struct seq_file *file, struct lnd_host_fabric *fabric)
 {
-	u32 node, i;
 	const char *name;
+	u32 node, i;
 
 	for (node = fabric->first; node < fabric->first + fabric->ours; node++) {
 		struct lnd_host_upper *upper = fabric->node[node]->upper;
@@ -60,4 +61,36 @@ void lnd_upper_transfers(struct seq_file *file, struct lnd_host_node *node)
 	lnd_lnet_list(file, "waiting", &upper->waiting);
 	lnd_lnet_list(file, "looped", &upper->looped);
 	spin_unlock(&upper->lock);
+}
+
+/**
+ * lnd_lnet_ctl() - lnd_ctl of struct lnet_lnd: "lnetctl debug peer" writes a peer into the log.
+ * @ni: an interface.
+ * @cmd: IOC_LIBCFS_GET_PEER.
+ * @arg: struct libcfs_ioctl_data, with the peer's NID.
+ *
+ * Context: thread.
+ * Return: 0 or a negative errno.
+ */
+int lnd_lnet_ctl(struct lnet_ni *ni, unsigned int cmd, void *arg)
+{
+	struct lnd_peer_info info = { .size = sizeof(info) };
+	struct libcfs_ioctl_data *data = arg;
+	struct lnd_host_node *node = ni->ni_data;
+	struct lnet_nid nid;
+	struct lnd_peer peer;
+	int rc = -ENOENT;
+
+	if (cmd != IOC_LIBCFS_GET_PEER)
+		return -EINVAL;
+	lnet_nid4_to_nid(data->ioc_nid, &nid);
+	down_read(&node->incarnation);
+	if (node->alive && !lnd_peer_find(node->ni, lnd_lnet_peer(node, &nid), &peer) &&
+	    !lnd_peer_info_get(node->ni, peer, &info)) {
+		pr_notice("peer %llu state %u transfers %u credits %u in_flight %u\n", peer.nid,
+			  info.state, info.transfers, info.credits, info.in_flight);
+		rc = 0;
+	}
+	up_read(&node->incarnation);
+	return rc;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Headers, which say all of an operation: whoever receives one knows from it what to do and what to
+ * Headers, which say all of an operation: the receiver of one knows from it what to do and what to
  * expect, and the other end of the operation may be in another machine.
  */
 #include <linux/bitfield.h>

@@ -7,11 +7,43 @@
 
 theirs=$((2 - me))@$net
 loaded
-added || die "net add"
 lnetctl net add --net "$net" --if ivshmem7 2>/dev/null &&
     die "an interface that is not there is added"
 lnetctl net add --net "$net" --if "$if" --credits 4 --peer-credits 8 2>/dev/null &&
     die "credits that contradict each other are taken"
+dmesg | grep -q 'lnd_lnet: credits 4, of a peer 8' || die "no reason is given for credits"
+added || die "net add"
+
+# The driver's own tunables: shown, exported, refused, set with an interface and while it is up.
+# LNet 2.15 cannot ask for them.
+shows() { # WORD VALUE
+    lnetctl net show --net "$net" -v 2 >/shown || die "net show"
+    lnetctl export --backup >/exported || die "export"
+    for file in /shown /exported; do
+        grep -q " $1: $2\$" $file || die "$1 is not $2: $(cat $file)"
+    done
+}
+tunables() {
+    shows timeout 0
+    shows fail_fast 0
+    lnetctl net del --net "$net" || die "net del"
+    for pair in "timeout -1" "fail_fast 2" "timeout 100000"; do
+        # shellcheck disable=SC2086 # word and value
+        ./tunable add "$net" "$if" $pair && die "$pair is taken"
+    done
+    dmesg | grep -q 'lnd_lnet: timeout 100000 s' || die "no reason is given for a timeout"
+    ./tunable add "$net" "$if" timeout 7 || die "a timeout is not taken: $?"
+    shows timeout 7
+    shows fail_fast 0
+    ./tunable set timeout 5000000000 && die "a timeout of more than 32 bits is taken"
+    shows timeout 7
+    ./tunable set timeout 0 || die "timeout is not set: $?"
+    shows timeout 0
+    say "TUNABLES by netlink: shown, exported, refused, set"
+}
+owns=no
+! lnetctl net show -v 2 | grep -q 'lnd tunables' || owns=yes
+[ $owns = no ] || tunables
 selftest
 
 until_so 60 answers "$theirs" || die "the other machine does not answer"
@@ -23,6 +55,10 @@ lnetctl export --backup >/exported || die "export"
 for word in "net type: $net" "$if"; do
     grep -q "$word" /exported || die "exported: $(cat /exported)"
 done
+
+# What the driver knows of a peer.
+lnetctl debug peer --nid "$theirs" || die "debug peer"
+dmesg | grep -q 'lnd_lnet: peer [0-9]* state' || die "debug peer says nothing"
 
 # LNet's own failures by one rail: what it simulates fails and is not sent again, what is local and
 # nothing else counts against our own interface, and everything ends.
@@ -67,7 +103,14 @@ cables() {
     echo 1 >$fast
     gone "$theirs" || die "an answer without a link"
     echo 0 >$fast
-    [ "$(counted failed_fast)" -gt 0 ] || die "nothing has failed at once"
+    before=$(counted failed_fast)
+    [ "$before" -gt 0 ] || die "nothing has failed at once"
+    if [ $owns = yes ]; then
+        ./tunable set fail_fast 1 || die "fail_fast is not set: $?"
+        gone "$theirs" || die "an answer without a link"
+        ./tunable set fail_fast 0 || die "fail_fast is not set back: $?"
+        [ "$(counted failed_fast)" -gt "$before" ] || die "fail_fast of an interface does nothing"
+    fi
     cable 0 up
     cable 1 up
     until_so 60 answers "$theirs" || die "the links do not come back"
