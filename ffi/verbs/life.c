@@ -172,6 +172,7 @@ static int lnd_verbs_descs(struct lnd_verbs_node *node)
 	for (i = 0; i < lnd_host_slots; i++) {
 		node->desc[i].sg = &node->sg[i * LND_VERBS_PIECES];
 		sg_init_table(node->desc[i].sg, LND_VERBS_PIECES);
+		INIT_LIST_HEAD(&node->desc[i].pull);
 		INIT_LIST_HEAD(&node->desc[i].regions);
 		node->desc[i].list = kcalloc(LND_VERBS_SEGMENTS, sizeof(*node->desc[i].list),
 					     GFP_KERNEL);

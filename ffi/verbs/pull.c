@@ -171,7 +171,7 @@ void lnd_verbs_pump(struct lnd_verbs_peer *peer)
 		read->cqe.done = lnd_verbs_has_read;
 		desc->reads++;
 		if (read->index || desc->issued == desc->length) {
-			list_del(&desc->pull);
+			list_del_init(&desc->pull);
 			desc->motion = LND_VERBS_PULLING;
 		}
 		lnd_verbs_count(peer->node, LND_VERBS_READ_COUNT);
@@ -183,7 +183,7 @@ void lnd_verbs_pump(struct lnd_verbs_peer *peer)
 void lnd_verbs_give_up(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back)
 {
 	if (desc->motion == LND_VERBS_QUEUED) {
-		list_del(&desc->pull);
+		list_del_init(&desc->pull);
 		desc->motion = LND_VERBS_PULLING;
 	}
 	desc->given_up = true;

@@ -37,6 +37,17 @@ void lnd_verbs_free_regions(struct lnd_verbs_desc *desc)
 	}
 }
 
+/* The connection's proof is there: it has nothing more to do with the descriptor. */
+static void lnd_verbs_detach(struct lnd_verbs_desc *desc)
+{
+	struct lnd_verbs_region *region, *next;
+
+	desc->reads = 0;
+	list_del_init(&desc->pull);
+	list_for_each_entry_safe(region, next, &desc->regions, list)
+		list_del_init(&region->list);
+}
+
 /* The descriptor is the library's again. Context: any, with the connection's lock. */
 void lnd_verbs_give_back(struct lnd_verbs_desc *desc, u32 how, struct lnd_verbs_back *back)
 {
@@ -223,6 +234,7 @@ u32 lnd_verbs_engine_reclaim(void *ctx, u32 link, struct lnd_tag tag)
 		if (desc->motion == LND_VERBS_STRANDED ||
 		    (desc->motion == LND_VERBS_QUEUED && !desc->issued && !desc->reads))
 			how = LND_RETURNED_UNTOUCHED;
+		lnd_verbs_detach(desc);
 		desc->motion = LND_VERBS_FREE;
 	}
 	spin_unlock_bh(&desc->peer->lock);
@@ -245,12 +257,9 @@ void lnd_verbs_unmap_all(struct lnd_verbs_peer *peer)
 	for (i = 0; i < lnd_host_slots; i++) {
 		struct lnd_verbs_desc *desc = &peer->node->desc[i];
 
-		if (READ_ONCE(desc->peer) != peer || desc->motion == LND_VERBS_FREE)
-			continue;
-		lnd_verbs_unmap(desc);
-		INIT_LIST_HEAD(&desc->regions);
+		if (READ_ONCE(desc->peer) == peer && desc->motion != LND_VERBS_FREE)
+			lnd_verbs_unmap(desc);
 	}
-	INIT_LIST_HEAD(&peer->pulls);
 	peer->registering = 0;
 	spin_unlock_bh(&peer->lock);
 }
