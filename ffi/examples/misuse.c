@@ -163,6 +163,7 @@ static void no_ni(struct lnd_ni *ni, enum lnd_error error)
 	FAILS(error, lnd_link_failed(ni, 0));
 	FAILS(error, lnd_run(ni, 1, 1, &value));
 	FAILS(error, lnd_peer_event(ni, 1, 0, 1));
+	FAILS(error, lnd_peer_ask(ni, 1, 1));
 	FAILS(error, lnd_link_event(ni, 0, 0, 1));
 	FAILS(error, lnd_connection_up(ni, 0, 1, 1));
 	FAILS(error, lnd_connection_down(ni, 0, 1, 1, 1));
@@ -231,6 +232,7 @@ static void pointers(void)
 	FAILS(LND_E_NULL, lnd_link_state_get(a->ni, 0, NULL));
 	FAILS(LND_E_NO_PEER, lnd_peer_event(a->ni, 77, 0, 1));
 	FAILS(LND_E_NO_PEER, lnd_peer_event(a->ni, 0, 0, 1));
+	FAILS(LND_E_NO_PEER, lnd_peer_ask(a->ni, 77, 1));
 	FAILS(LND_E_NULL, lnd_dump(a->ni, LND_DUMP_PEERS, NULL, (char *)raw, 256, &written));
 	FAILS(LND_E_NULL, lnd_dump(a->ni, LND_DUMP_PEERS, &word, NULL, 256, &written));
 	FAILS(LND_E_ARGUMENT, lnd_dump(a->ni, 99, &word, (char *)raw, 256, &written));

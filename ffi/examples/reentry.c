@@ -28,6 +28,7 @@ static void try_calls(struct node *node)
 	FAILS(wanted, node_put(node, 0, 0, 10, NULL));
 	FAILS(wanted, lnd_run(node->ni, world.now, 1, &next));
 	FAILS(wanted, lnd_peer_event(node->ni, lnd_soft_nid(0), 0, world.now));
+	FAILS(wanted, lnd_peer_ask(node->ni, lnd_soft_nid(0), world.now));
 	FAILS(wanted, lnd_connection_up(node->ni, 0, lnd_soft_nid(0), world.now));
 	FAILS(wanted, lnd_connection_down(node->ni, 0, lnd_soft_nid(0), 1, world.now));
 	FAILS(wanted, lnd_connection_stopped(node->ni, 0, lnd_soft_nid(0), 1, world.now));

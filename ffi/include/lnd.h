@@ -4161,6 +4161,23 @@ enum lnd_error lnd_observer_histogram_get(struct lnd_observer *observer,
 enum lnd_error lnd_peer_event(struct lnd_ni *ni, uint64_t nid, uint32_t up, uint64_t now);
 
 /**
+ * lnd_peer_ask() - Asks a peer whether it still runs.
+ * @ni: the NI.
+ * @nid: the peer.
+ * @now: the time.
+ *
+ * For a transport that has heard nothing of the peer and does not know whether the peer is down:
+ * its retries are exhausted, or a probe has failed. The hello to the peer is repeated. An answer
+ * changes nothing, and nothing in flight is cancelled meanwhile. Without one the peer is down
+ * after @hello_tries times @hello_timeout of struct lnd_config, and event() reports it. A peer
+ * that is being asked already keeps its time; one that is down, or was never met, is not asked.
+ *
+ * Context: thread; also in finalize() and event(). Takes the lock.
+ * Return: as lnd_peer_event().
+ */
+enum lnd_error lnd_peer_ask(struct lnd_ni *ni, uint64_t nid, uint64_t now);
+
+/**
  * lnd_link_event() - The platform reports that a link is down, or up.
  * @ni: the NI.
  * @link: the link.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Peers and links: reports from the platform, and their state.
 
-use lnd_core::driver::PeerView;
+use lnd_core::driver::{Driver, PeerView};
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::link::Quiesced;
 use lnd_core::time::Instant;
@@ -11,6 +11,7 @@ use crate::errors::outcome;
 use crate::handle;
 use crate::input::{given, output, place, put};
 use crate::ni::{lnd_ni, Thread};
+use crate::ports::Host;
 use crate::tracing::{link_state, peer_state};
 
 /// lnd_peer_event() - The platform reports that a peer is down, or up.
@@ -29,12 +30,42 @@ use crate::tracing::{link_state, peer_state};
 /// LND_E_NO_PEER.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_peer_event(ni: *mut lnd_ni, nid: u64, up: u32, now: u64) -> lnd_error {
-    outcome(given!(lnd_ni::of(ni)).and_then(|ni| {
+    about(given!(lnd_ni::of(ni)), nid, |driver, nid| {
+        driver.on_peer(Instant::from_nanos(now), nid, up != 0);
+    })
+}
+
+/// lnd_peer_ask() - Asks a peer whether it still runs.
+/// @ni: the NI.
+/// @nid: the peer.
+/// @now: the time.
+///
+/// For a transport that has heard nothing of the peer and does not know whether the peer is down:
+/// its retries are exhausted, or a probe has failed. The hello to the peer is repeated. An answer
+/// changes nothing, and nothing in flight is cancelled meanwhile. Without one the peer is down
+/// after @hello_tries times @hello_timeout of struct lnd_config, and event() reports it. A peer
+/// that is being asked already keeps its time; one that is down, or was never met, is not asked.
+///
+/// Context: thread; also in finalize() and event(). Takes the lock.
+/// Return: as lnd_peer_event().
+#[no_mangle]
+pub unsafe extern "C" fn lnd_peer_ask(ni: *mut lnd_ni, nid: u64, now: u64) -> lnd_error {
+    about(given!(lnd_ni::of(ni)), nid, |driver, nid| {
+        driver.ask_peer(Instant::from_nanos(now), nid);
+    })
+}
+
+/// Applies a report to a peer of the table.
+fn about(
+    ni: Result<&lnd_ni, lnd_error>,
+    nid: u64,
+    report: impl FnOnce(&mut Driver<'static, Host>, Nid),
+) -> lnd_error {
+    outcome(ni.and_then(|ni| {
         let mut entered = ni.enter()?;
         let driver = &mut entered.thread().driver;
         let nid = Nid::from_raw(nid).filter(|nid| driver.peer(*nid).is_some());
-        let nid = nid.ok_or(lnd_error::LND_E_NO_PEER)?;
-        driver.on_peer(Instant::from_nanos(now), nid, up != 0);
+        report(driver, nid.ok_or(lnd_error::LND_E_NO_PEER)?);
         drop(entered);
         ni.wake();
         Ok(())

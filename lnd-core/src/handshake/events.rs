@@ -22,6 +22,19 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
+    /// Asks a peer whether it still runs, because the transport has heard nothing of it (S2): our
+    /// hello is repeated. An answer changes nothing, and nothing in flight is cancelled meanwhile.
+    /// A peer that does not answer is down once the handshake's tries are over. A peer that is
+    /// being asked already keeps its time, and one that is not good is not asked.
+    pub fn ask_peer(&mut self, now: Instant, nid: Nid) {
+        self.note_work();
+        if let Some(peer) = self.peers.find(nid) {
+            if self.peers.state(peer) == HelloState::Good {
+                self.resync(now, peer);
+            }
+        }
+    }
+
     /// Applies an event to a peer's handshake and carries out the effect of the table.
     pub(crate) fn hello_event(&mut self, now: Instant, id: PeerId, event: HelloEvent) {
         let (Some(gate), Some(nid)) = (self.peers.gate(id), self.peers.nid(id)) else { return };

@@ -9,7 +9,7 @@ use lnd_core::peer::HelloState;
 use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
 
-use super::fabric::InjectedFault;
+use super::fabric::{nid, InjectedFault};
 use super::hello::{forged, hello, hold_off};
 use super::letter::Letter;
 use super::node::Order;
@@ -58,6 +58,41 @@ fn r68_what_a_dead_node_has_left_is_asked_after_ever_less_often() {
     assert!(!w.hand(&letter));
     assert_eq!(w.state(0, 1), HelloState::Handshake);
     assert_eq!((w.state(0, 2), w.nodes[0].done.len()), (HelloState::Good, 0));
+}
+
+/// S2: a peer of which the transport has heard nothing is asked by its hello. One that answers has
+/// lost nothing; one that does not is down after the tries, and asking again gives it no more time.
+#[test]
+fn s2_a_silent_peer_is_asked_before_it_is_down() {
+    let mut w = World::met();
+    w.hold("get_req");
+    let tag = w.get(0, 1, 5000).unwrap();
+    w.settle();
+    let (said, now) = (w.said(0, 1, "hello"), w.now);
+    w.node(0).driver.ask_peer(now, nid(1));
+    w.settle();
+    assert_eq!((w.state(0, 1), w.said(0, 1, "hello")), (HelloState::Good, said + 1));
+    w.free("get_req");
+    w.settle();
+    assert_eq!((w.report(0, tag).status.errno, w.count(0, Counter::PeersDown)), (0, 0));
+
+    w.hold("hello");
+    let bound = hold_off(&w);
+    let due = w.now.after(bound);
+    let now = w.now;
+    w.node(0).driver.ask_peer(now, nid(1));
+    w.settle();
+    w.sleep(Span::from_nanos(bound.as_nanos() / 2));
+    assert_eq!(w.state(0, 1), HelloState::Handshake, "not without a second opinion");
+    let now = w.now;
+    w.node(0).driver.ask_peer(now, nid(1));
+    w.sleep_until(due);
+    assert_eq!((w.state(0, 1), w.count(0, Counter::PeersDown)), (HelloState::Down, 1));
+    let now = w.now;
+    w.node(0).driver.ask_peer(now, nid(1));
+    w.settle();
+    assert_eq!(w.state(0, 1), HelloState::Down, "its hold-off lasts");
+    w.assert_drained();
 }
 
 /// R68: an answer of the incarnation that we know ends a wrong decision, and not the hold-off does.
