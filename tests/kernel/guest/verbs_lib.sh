@@ -32,6 +32,13 @@ load_verbs() {
     [ -e $fabric/client ] || die "no fabric after insmod $*"
 }
 
+# load_unhurried PARAMETER=VALUE…: the same for phases in which nothing may be late. A message that
+# is answered ends by the deadline of the machine that answers, too, and fails at the other one then
+# (errno 121): and how long machines took to start is not the same on both.
+load_unhurried() {
+    load_verbs deadline_ms=600000 "$@"
+}
+
 unload_verbs() {
     rmmod lnd_verbs || die rmmod
     [ ! -e $root ] || die "the module has left files"

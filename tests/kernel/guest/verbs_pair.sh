@@ -21,9 +21,9 @@ parting() {
 
 # PUT and GET of all lengths.
 sweep() {
-    load_verbs
+    load_unhurried
     meet
-    job 60 put get sweep count=69 workers=2 flight=2 max=4194304 to="$other"
+    job 60 put get sweep count=69 workers=2 flight=4 max=4194304 to="$other"
     until_so 60 asked 138 || die "the other machine asked only $(of requested_ok) times"
     [ "$(verbs inlined)" -ge 69 ] || die "only $(verbs inlined) frames went inline"
     clean_verbs 138
@@ -32,7 +32,7 @@ sweep() {
 
 # The same with fragments that do not follow each other, up to 27 in a payload.
 gaps() {
-    load_verbs gap=40
+    load_unhurried gap=40
     meet
     client start put get sweep count=69 workers=1 flight=2 max=4194304 to="$other"
     until_so 60 flooded || die "job is not done"
@@ -46,7 +46,7 @@ gaps() {
 
 # More messages at once than there are receives, in both lanes; with the answers, fewer than slots.
 flood() {
-    load_verbs
+    load_unhurried
     meet
     client start put get count=300 workers=2 flight=20 max=2048 to="$other"
     until_so 30 flooded || die "job is not done"
@@ -156,7 +156,7 @@ link() {
 # A network that loses packets and changes their order, at both ends. Nothing is lost by that: while
 # the connection lasts every message ends well.
 lossy() {
-    load_verbs timeout=15
+    load_unhurried timeout=15
     meet
     jobs=0
     for how in "loss 1%" "loss 10%" "delay 2ms reorder 30% 50%"; do
