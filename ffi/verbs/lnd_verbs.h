@@ -194,6 +194,7 @@ struct lnd_verbs_peer {
 	bool open;	/* work may be posted */
 	bool served;	/* has been open since the last reset */
 	bool failed;	/* must be closed */
+	bool silent;	/* because its retries are exhausted */
 	bool stop;	/* the library has asked for the stop */
 	bool renewed;	/* was reset while it was being closed */
 	bool wanted;	/* frames wait for it */
@@ -272,6 +273,7 @@ enum lnd_verbs_count {
 	LND_VERBS_INDEXED,	/* descriptors of several segments, staged */
 	LND_VERBS_OTHER_COOKIE,	/* pulls by a key of a former connection */
 	LND_VERBS_PROBES,	/* READs of no bytes on idle connections */
+	LND_VERBS_SILENCES,	/* connections that ended because nothing was acknowledged */
 	LND_VERBS_FLUSHED,
 	LND_VERBS_ERRORS,	/* other completions than these that are no success */
 	LND_VERBS_WATCHED,	/* payloads that were poisoned after their report */

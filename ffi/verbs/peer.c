@@ -55,6 +55,7 @@ void lnd_verbs_break(struct lnd_verbs_peer *peer, struct ib_wc *wc)
 				LND_VERBS_NOT_READY : LND_VERBS_ERRORS);
 		pr_info("node %u: peer %llu: %s\n", peer->node->host.number, peer->nid,
 			ib_wc_status_msg(wc->status));
+		peer->silent |= wc->status == IB_WC_RETRY_EXC_ERR;
 	}
 	/* The flush of a connection that is being closed is no news. */
 	if (peer->open)
@@ -259,7 +260,7 @@ static bool lnd_verbs_attempting(const struct lnd_verbs_peer *peer)
 static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 {
 	struct lnd_verbs_node *node = peer->node;
-	bool report;
+	bool report, silent;
 	u32 number;
 
 	if (lnd_verbs_defect("undrained") && peer->served && !peer->stop) {
@@ -270,6 +271,8 @@ static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 	lnd_verbs_close(peer);
 	spin_lock_bh(&peer->lock);
 	report = peer->served && !peer->stop && !peer->renewed;
+	silent = peer->silent && !lnd_verbs_defect("sure");
+	peer->silent = false;
 	if (lnd_verbs_attempting(peer) && !peer->renewed) {
 		lnd_verbs_count(node, LND_VERBS_GAVE_UP);
 		peer->backoff = clamp(2 * peer->backoff, (unsigned long)BACKOFF_LEAST,
@@ -293,6 +296,14 @@ static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 		if (peer->state == LND_VERBS_CLOSED && peer->number == number && !peer->stop)
 			lnd_verbs_reset(peer);
 		spin_unlock_bh(&peer->lock);
+	}
+	/*
+	 * The other end is gone, or only the path is. A new connection and the answer to a hello
+	 * decide, within the library's time for it.
+	 */
+	if (silent) {
+		lnd_verbs_count(node, LND_VERBS_SILENCES);
+		lnd_peer_ask(node->host.ni, peer->nid, lnd_host_now());
 	}
 	lnd_host_node_wake(&node->host);
 }

@@ -3,7 +3,7 @@
  * READs of no bytes on connections that are idle (S2). A queue pair that sends nothing does not
  * notice that the other machine has gone. Such a READ needs no receive, no key and no software at
  * the other end: it is acknowledged, or the queue pair fails when its retries are over. That closes
- * the connection, and no more: whether the peer is down is for the library to find, by a new one.
+ * the connection. Whether the peer is down the library finds, by a hello on a new one (peer.c).
  *
  * No illegal READ is tried: on soft-RoCE it breaks both ends.
  */

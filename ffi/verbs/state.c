@@ -26,6 +26,7 @@ static const char *const lnd_verbs_names[LND_VERBS_COUNTS] = {
 	[LND_VERBS_INDEXED] = "indexed",
 	[LND_VERBS_OTHER_COOKIE] = "other_cookie",
 	[LND_VERBS_PROBES] = "probes",
+	[LND_VERBS_SILENCES] = "silences",
 	[LND_VERBS_FLUSHED] = "flushed",
 	[LND_VERBS_ERRORS] = "errors",
 	[LND_VERBS_WATCHED] = "watched",

@@ -55,6 +55,11 @@ connected() {
     grep -q "^peer$((other + 1)) up " $fabric/verbs
 }
 
+# down: the other machine is taken for down, not only asked.
+down() {
+    grep -q "^$((other + 1)) state 3" "$fabric/node$me/peers"
+}
+
 # answered: one message has arrived.
 answered() {
     ok=$(of ok)

@@ -192,6 +192,25 @@ silent() {
     sound_verbs
 }
 silence() { ! connected; }
+
+# One machine is gone, without a word. The other one has nothing to send to it: it finds that its
+# connection is dead, asks by a hello, and takes it for down. The last phase: nothing follows it.
+vanish() {
+    load_verbs timeout=15 probe_ms=500 connect_ms=$((400 * patience))
+    meet
+    if [ "$me" = 1 ]; then
+        until_so 60 asked 1 || die "the other machine does not come"
+        say "VM done: it vanishes"
+        leave 16
+    fi
+    limit=60
+    [ "$(word defect none)" = none ] || limit=10
+    until_so 60 silence || die "nothing is noticed"
+    until_so "$limit" down || die "the peer is not down"
+    [ "$(verbs silences)" = 1 ] || die "$(verbs silences) connections have ended in silence"
+    watched
+    sound_verbs
+}
 probed() { [ "$(verbs probes)" -ge "$1" ]; }
 
 for phase in $(word phases sweep | tr , ' '); do

@@ -32,6 +32,8 @@ begun=$(cut -d. -f1 /proc/uptime)
 client stop
 until_so 10 idle ||
     die "not everything has ended $(($(cut -d. -f1 /proc/uptime) - begun)) s after the death"
+until_so 30 down || die "the dead machine is not down"
+say "it is down $(($(cut -d. -f1 /proc/uptime) - begun)) s after its connection"
 watched
 sound_verbs
 summary "the other machine died"
