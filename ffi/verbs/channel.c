@@ -13,20 +13,11 @@
  * has taken the first and has said so with a frame of its own.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
-#include <linux/slab.h>
-
 #include "lnd_verbs.h"
-
-#define FRAMES	(2 * LND_VERBS_WINDOW + LND_VERBS_NOTES)	/* in each direction */
 
 static u32 lnd_verbs_window(u32 lane)
 {
 	return lane == LND_VERBS_NOTE ? LND_VERBS_NOTES : LND_VERBS_WINDOW;
-}
-
-static size_t lnd_verbs_frame_room(const struct lnd_verbs_peer *peer)
-{
-	return sizeof(struct lnd_verbs_head) + peer->node->frame_bytes;
 }
 
 static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc);
@@ -335,72 +326,6 @@ void lnd_verbs_release(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *fram
 	lnd_verbs_give(peer, frame, frame->lane);
 	lnd_verbs_note(peer);
 	spin_unlock_bh(&peer->lock);
-}
-
-/* Frames' buffers must be such that a device reaches them. */
-static struct lnd_verbs_frame *lnd_verbs_frames(struct lnd_verbs_peer *peer,
-						struct list_head *list)
-{
-	struct lnd_verbs_frame *frames = lnd_host_alloc(FRAMES * sizeof(*frames),
-							LND_HOST_MAY_WAIT, LND_HOST_AT_FRAME);
-	unsigned int i;
-
-	INIT_LIST_HEAD(list);
-	for (i = 0; frames && i < FRAMES; i++) {
-		frames[i].peer = peer;
-		frames[i].head = kzalloc(lnd_verbs_frame_room(peer), GFP_KERNEL);
-		if (frames[i].head)
-			lnd_host_hold(LND_HOST_HELD_BYTES, lnd_verbs_frame_room(peer));
-		list_add_tail(&frames[i].list, list);
-	}
-	return frames;
-}
-
-static bool lnd_verbs_whole(const struct lnd_verbs_frame *frames)
-{
-	unsigned int i;
-
-	for (i = 0; frames && i < FRAMES; i++) {
-		if (!frames[i].head)
-			return false;
-	}
-	return frames;
-}
-
-static void lnd_verbs_frames_free(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frames)
-{
-	unsigned int i;
-
-	for (i = 0; frames && i < FRAMES; i++) {
-		if (frames[i].head)
-			lnd_host_hold(LND_HOST_HELD_BYTES, -(long)lnd_verbs_frame_room(peer));
-		kfree(frames[i].head);
-	}
-	lnd_host_free(frames, FRAMES * sizeof(*frames));
-}
-
-/**
- * lnd_verbs_channel_init() - Buffers for a peer's frames.
- * @peer: the peer.
- *
- * Context: thread.
- * Return: 0 or -ENOMEM; lnd_verbs_channel_exit() in both cases.
- */
-int lnd_verbs_channel_init(struct lnd_verbs_peer *peer)
-{
-	INIT_LIST_HEAD(&peer->waiting);
-	INIT_LIST_HEAD(&peer->arrived[LND_LANE_REQUEST]);
-	INIT_LIST_HEAD(&peer->arrived[LND_LANE_CONTROL]);
-	peer->sends = lnd_verbs_frames(peer, &peer->free_sends);
-	peer->receives = lnd_verbs_frames(peer, &peer->free_receives);
-	return lnd_verbs_whole(peer->sends) && lnd_verbs_whole(peer->receives) ? 0 : -ENOMEM;
-}
-
-/* Context: thread. */
-void lnd_verbs_channel_exit(struct lnd_verbs_peer *peer)
-{
-	lnd_verbs_frames_free(peer, peer->sends);
-	lnd_verbs_frames_free(peer, peer->receives);
 }
 
 /**

@@ -4,18 +4,23 @@
  * upper layer, and what of host/ knows no hardware; this folder is in the place of the rest:
  *
  *   load.c      loading, unloading, parameters
- *   life.c      a node's start, leaving and death, and its thread
+ *   life.c      a node's start, leaving and death
+ *   thread.c    a node's thread
  *   table.c     the platform's operations
- *   peer.c      one connection: its resources, and the worker that opens and closes it
+ *   peer.c      the worker that opens and closes the connection with a peer
+ *   connection.c  its resources
  *   cm.c        what rdma_cm reports, and who is at the other end
  *   port.c      network devices that go down and come up
  *   channel.c   frames: SEND into receives that are there for them
+ *   frames.c    their buffers
  *   rdma.c      descriptors
  *   stage.c     registrations and invalidations
  *   pull.c      READs
  *   probe.c     READs of no bytes on idle connections
+ *   trial.c     whether a READ of an illegal address could be used for that
  *   handles.c   pages of bio vectors as fragments; memory that was given back is watched
- *   state.c     the file "verbs"
+ *   state.c     the file "verbs"; counts.h has what it counts
+ *   wire.h      what goes over the wire
  *
  * There is no state machine of the protocol here. A connection knows whether its queue pair is
  * being made, works, or is proven stopped; what follows from that is the library's.
@@ -32,7 +37,9 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include "counts.h"
 #include "lnd_host.h"
+#include "wire.h"
 
 #define LND_VERBS_LINK		0	/* the only link */
 #define LND_VERBS_PIECES	1088	/* pieces of the longest descriptor: 4 MiB, with gaps */
@@ -41,6 +48,7 @@
 #define LND_VERBS_HANDLES	1024	/* payloads that are mapped at once */
 #define LND_VERBS_WINDOW	16	/* frames of a lane under way to one peer */
 #define LND_VERBS_NOTES		4	/* frames that carry credits alone */
+#define LND_VERBS_FRAMES	(2 * LND_VERBS_WINDOW + LND_VERBS_NOTES)	/* each way */
 #define LND_VERBS_READS		4	/* READs under way on a connection */
 #define LND_VERBS_CHUNK		0x10000u	/* bytes of a READ */
 #define LND_VERBS_SGES		17	/* pieces of a READ: CHUNK at any offset */
@@ -49,46 +57,7 @@
 /* What requests leave: regions for one descriptor, and half of all for answers. */
 #define LND_VERBS_SPARE		(LND_VERBS_SEGMENTS + 1 + LND_VERBS_REGIONS / 2)
 
-/* Lanes on the wire: those of enum lnd_lane, and one of the channel's own. */
-#define LND_VERBS_NOTE		2
-#define LND_VERBS_LANES		3
-
 struct lnd_verbs_peer;
-
-/* Before each frame on the wire; little-endian. */
-struct lnd_verbs_head {
-	__le16 granted[LND_VERBS_LANES];	/* receives since the connection is up */
-	u8 lane;
-	u8 reserved;
-};
-
-/* The key of a staged descriptor on the wire; little-endian. */
-struct lnd_verbs_key {
-	__le64 address;
-	__le32 rkey;
-	__le32 length;
-	__le32 cookie;	/* of the connection on which it is valid */
-	__le32 segments;	/* 0: the bytes are at address; else so many segments are there */
-};
-
-/* A part of a descriptor, in the memory of the one that has staged it; little-endian. */
-struct lnd_verbs_segment {
-	__le64 address;
-	__le32 rkey;
-	__le32 length;
-};
-
-/* What each side says of itself in the private data of REQ and REP; big-endian. */
-struct lnd_verbs_hello {
-	__be32 magic;
-	__be32 version;
-	__be64 from;
-	__be64 to;
-	__be64 incarnation;
-	__be32 cookie;
-	__be16 granted[LND_VERBS_LANES];	/* receives that are there from the start */
-	__be16 longest;	/* longest frame that fits into them */
-};
 
 /* A frame's buffer. */
 struct lnd_verbs_frame {
@@ -252,35 +221,6 @@ struct lnd_verbs_peer {
 	unsigned long heard;	/* when the other end last acknowledged or sent, in jiffies */
 };
 
-/* For the file "verbs". */
-enum lnd_verbs_count {
-	LND_VERBS_OPENED,	/* connections */
-	LND_VERBS_ASKED,	/* attempts of ours */
-	LND_VERBS_GAVE_UP,	/* of these, without success */
-	LND_VERBS_REFUSED,	/* requests of peers that we have rejected */
-	LND_VERBS_STRANGERS,	/* of these, by nodes or versions that we do not know */
-	LND_VERBS_YIELDED,	/* attempts of ours, given up for the peer's */
-	LND_VERBS_CLOSINGS,
-	LND_VERBS_SENDS,
-	LND_VERBS_INLINED,	/* of these and of notes, with their bytes in the work request */
-	LND_VERBS_RECEIVES,
-	LND_VERBS_NOTES_SENT,
-	LND_VERBS_NOT_READY,	/* SENDs that found no receive: never */
-	LND_VERBS_READ_COUNT,
-	LND_VERBS_REGISTERED,
-	LND_VERBS_INVALIDATED,
-	LND_VERBS_NO_REGION,
-	LND_VERBS_INDEXED,	/* descriptors of several segments, staged */
-	LND_VERBS_OTHER_COOKIE,	/* pulls by a key of a former connection */
-	LND_VERBS_PROBES,	/* READs of no bytes on idle connections */
-	LND_VERBS_SILENCES,	/* connections that ended because nothing was acknowledged */
-	LND_VERBS_FLUSHED,
-	LND_VERBS_ERRORS,	/* other completions than these that are no success */
-	LND_VERBS_WATCHED,	/* payloads that were poisoned after their report */
-	LND_VERBS_TOUCHED,	/* of these, changed afterwards: never */
-	LND_VERBS_COUNTS
-};
-
 struct lnd_verbs_node {
 	struct lnd_host_node host;
 	u64 incarnation;
@@ -291,6 +231,9 @@ struct lnd_verbs_node {
 	struct notifier_block netdev;
 	bool watches_netdevs;
 	wait_queue_head_t settled;	/* a connection's id has gone */
+	atomic_t trials;	/* of the illegal READ, begun */
+	bool tried;	/* trial[] is there */
+	u32 trial[3];	/* how its steps have ended, enum ib_wc_status */
 	struct workqueue_struct *workers;
 	struct lnd_verbs_peer *peer[LND_HOST_NODES];
 	struct lnd_verbs_desc *desc;	/* lnd_host_slots */
@@ -352,7 +295,14 @@ void lnd_verbs_break(struct lnd_verbs_peer *peer, struct ib_wc *wc);
 void lnd_verbs_want(struct lnd_verbs_peer *peer);
 void lnd_verbs_stop(struct lnd_verbs_peer *peer);
 void lnd_verbs_reset(struct lnd_verbs_peer *peer);
+
+/* connection.c */
 int lnd_verbs_post(struct lnd_verbs_peer *peer, struct ib_send_wr *wr);
+int lnd_verbs_begin(struct lnd_verbs_peer *peer);
+int lnd_verbs_connect(struct lnd_verbs_peer *peer);
+int lnd_verbs_accept(struct lnd_verbs_peer *peer, struct rdma_cm_id *id);
+int lnd_verbs_opened(struct lnd_verbs_peer *peer);
+void lnd_verbs_close(struct lnd_verbs_peer *peer);
 
 /* cm.c */
 int lnd_verbs_listen(struct lnd_verbs_node *node);
@@ -364,9 +314,15 @@ bool lnd_verbs_meet(struct lnd_verbs_peer *peer, const struct lnd_verbs_hello *h
 int lnd_verbs_port_init(struct lnd_verbs_node *node);
 void lnd_verbs_port_exit(struct lnd_verbs_node *node);
 
-/* channel.c */
+/* thread.c */
+int lnd_verbs_thread(void *data);
+
+/* frames.c */
+size_t lnd_verbs_frame_room(const struct lnd_verbs_peer *peer);
 int lnd_verbs_channel_init(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_exit(struct lnd_verbs_peer *peer);
+
+/* channel.c */
 int lnd_verbs_channel_open(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_go(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_close(struct lnd_verbs_peer *peer);
@@ -405,6 +361,10 @@ void lnd_verbs_give_up(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back)
 /* probe.c */
 unsigned long lnd_verbs_probe_due(const struct lnd_verbs_peer *peer);
 void lnd_verbs_probe(struct lnd_verbs_peer *peer);
+
+/* trial.c */
+void lnd_verbs_trial(struct lnd_verbs_peer *peer);
+const char *lnd_verbs_trial_result(const struct lnd_verbs_node *node);
 
 /* handles.c */
 const struct lnd_host_payload *lnd_verbs_payload(struct lnd_verbs_node *node, u64 addr, u32 len);

@@ -43,7 +43,7 @@ MODULE_PARM_DESC(watch_ms, "ms for which memory is watched after its report; 0: 
 #ifdef LND_HOST_SEEDS
 static char *defect = "";
 module_param(defect, charp, 0644);
-MODULE_PARM_DESC(defect, "a seeded defect: early, undrained, uncredited, mute, glue, deaf, sure");
+MODULE_PARM_DESC(defect, "a seeded defect; tests/parts/verbs has their names");
 
 bool lnd_verbs_defect(const char *name)
 {

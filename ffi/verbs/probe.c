@@ -5,7 +5,7 @@
  * the other end: it is acknowledged, or the queue pair fails when its retries are over. That closes
  * the connection. Whether the peer is down the library finds, by a hello on a new one (peer.c).
  *
- * No illegal READ is tried: on soft-RoCE it breaks both ends.
+ * A READ of an illegal address is no probe here: see trial.c.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include "lnd_verbs.h"

@@ -65,6 +65,8 @@ static int lnd_verbs_state_show(struct seq_file *file, void *unused)
 			lnd_verbs_show_peer(file, node->peer[i]);
 	}
 	up_read(&node->host.incarnation);
+	seq_printf(file, "illegal_read %s %u %u %u\n", lnd_verbs_trial_result(node),
+		   node->trial[0], node->trial[1], node->trial[2]);
 	for (i = 0; i < LND_VERBS_COUNTS; i++)
 		seq_printf(file, "%s %ld\n", lnd_verbs_names[i],
 			   atomic_long_read(&node->count[i]));

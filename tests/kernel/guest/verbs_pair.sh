@@ -26,9 +26,15 @@ sweep() {
     job 60 put get sweep count=69 workers=2 flight=4 max=4194304 to="$other"
     until_so 60 asked 138 || die "the other machine asked only $(of requested_ok) times"
     [ "$(verbs inlined)" -ge 69 ] || die "only $(verbs inlined) frames went inline"
+    until_so 30 tried || die "the illegal READ was not tried"
+    # Soft-RoCE answers it as it should, and takes both queue pairs into error (S2-12).
+    grep -q '^illegal_read near_end_broken 10 5 5$' $fabric/verbs ||
+        die "the trial has found $(grep illegal_read $fabric/verbs)"
     clean_verbs 138
     parting 138
 }
+
+tried() { [ "$(verbs illegal_read)" != not_tried ]; }
 
 # The same with fragments that do not follow each other, up to 27 in a payload.
 gaps() {

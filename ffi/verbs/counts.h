@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What the file "verbs" counts. */
+#ifndef LND_VERBS_COUNTS_H
+#define LND_VERBS_COUNTS_H
+
+enum lnd_verbs_count {
+	LND_VERBS_OPENED,	/* connections */
+	LND_VERBS_ASKED,	/* attempts of ours */
+	LND_VERBS_GAVE_UP,	/* of these, without success */
+	LND_VERBS_REFUSED,	/* requests of peers that we have rejected */
+	LND_VERBS_STRANGERS,	/* of these, by nodes or versions that we do not know */
+	LND_VERBS_YIELDED,	/* attempts of ours, given up for the peer's */
+	LND_VERBS_CLOSINGS,
+	LND_VERBS_SENDS,
+	LND_VERBS_INLINED,	/* of these and of notes, with their bytes in the work request */
+	LND_VERBS_RECEIVES,
+	LND_VERBS_NOTES_SENT,
+	LND_VERBS_NOT_READY,	/* SENDs that found no receive: never */
+	LND_VERBS_READ_COUNT,
+	LND_VERBS_REGISTERED,
+	LND_VERBS_INVALIDATED,
+	LND_VERBS_NO_REGION,
+	LND_VERBS_INDEXED,	/* descriptors of several segments, staged */
+	LND_VERBS_OTHER_COOKIE,	/* pulls by a key of a former connection */
+	LND_VERBS_PROBES,	/* READs of no bytes on idle connections */
+	LND_VERBS_SILENCES,	/* connections that ended because nothing was acknowledged */
+	LND_VERBS_FLUSHED,
+	LND_VERBS_ERRORS,	/* other completions than these that are no success */
+	LND_VERBS_WATCHED,	/* payloads that were poisoned after their report */
+	LND_VERBS_TOUCHED,	/* of these, changed afterwards: never */
+	LND_VERBS_COUNTS
+};
+
+#endif

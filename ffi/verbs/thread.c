@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * A node's thread, which takes frames in, handles timeouts, and reports. Completions, submitters
+ * and the timer only wake it.
+ */
+#include "lnd_verbs.h"
+#include "upper.h"
+
+#define FRAMES	16	/* frames of a peer and lane between two calls of lnd_run() */
+#define REPORTS	64	/* reports between two rounds of frames */
+
+/* Offers a frame where it was received. Returns whether it is done with. */
+static bool lnd_verbs_offer(struct lnd_host_node *node, struct lnd_verbs_peer *peer,
+			    const struct lnd_verbs_frame *frame)
+{
+	struct lnd_arrival request = { .size = sizeof(request) };
+	enum lnd_error error;
+
+	/* Without memory for it, a request stays. Answers and credits need none (INV-11). */
+	if (frame->lane == LND_LANE_REQUEST && !lnd_upper_ready(node))
+		return false;
+	/* A connection has one peer at its other end. */
+	error = lnd_frame_in(node->ni, LND_VERBS_LINK, peer->nid, frame->head + 1, frame->len,
+			     lnd_host_now(), &request);
+	if (error == LND_REQUEST)
+		return lnd_upper_request(node, &request);
+	return error != LND_E_WAIT && error != LND_E_BUSY;
+}
+
+/* Takes frames of a lane in. Returns whether there may be more now. */
+static bool lnd_verbs_take(struct lnd_host_node *node, struct lnd_verbs_peer *peer, u32 lane)
+{
+	struct lnd_verbs_frame *frame;
+	unsigned int taken;
+
+	for (taken = 0; taken < FRAMES; taken++) {
+		frame = lnd_verbs_arrived(peer, lane);
+		if (!frame || !lnd_verbs_offer(node, peer, frame))
+			return false;
+		lnd_verbs_release(peer, frame);
+	}
+	return true;
+}
+
+static bool lnd_verbs_receive(struct lnd_verbs_node *node)
+{
+	bool more = false;
+	u32 i;
+
+	for (i = 0; i < lnd_verbs_peers; i++) {
+		if (!node->peer[i])
+			continue;
+		more |= lnd_verbs_take(&node->host, node->peer[i], LND_LANE_CONTROL);
+		more |= lnd_verbs_take(&node->host, node->peer[i], LND_LANE_REQUEST);
+	}
+	return more;
+}
+
+static bool lnd_verbs_woken(struct lnd_host_node *node)
+{
+	return test_and_clear_bit(LND_HOST_WORK, &node->flags) || kthread_should_stop();
+}
+
+static void lnd_verbs_rest(struct lnd_host_node *node, u64 next)
+{
+	if (next != LND_NEVER)
+		hrtimer_start(&node->timer, ns_to_ktime(lnd_host_after(next)), HRTIMER_MODE_ABS);
+	wait_event_idle(node->wait, lnd_verbs_woken(node));
+	hrtimer_cancel(&node->timer);
+}
+
+/* Context: thread. @data: a struct lnd_host_node. */
+int lnd_verbs_thread(void *data)
+{
+	struct lnd_host_node *node = data;
+
+	while (!kthread_should_stop()) {
+		u64 next = LND_NEVER, now;
+		bool more;
+		u32 state = 0;
+
+		more = lnd_verbs_receive(lnd_verbs_of(node));
+		now = lnd_host_now();
+		lnd_run(node->ni, now, REPORTS, &next);
+		lnd_run_state_get(node->ni, &state);
+		if (state == LND_QUIESCENT && next == LND_NEVER) {
+			lnd_upper_quiescent(node);
+			complete_all(&node->quiescent);
+		}
+		next = min(next, lnd_upper_run(node, now));
+		next = min(next, lnd_host_changes_log(node, now));
+		if (!more && next > now)
+			lnd_verbs_rest(node, next);
+		else
+			cond_resched();
+	}
+	lnd_host_changes_log(node, LND_NEVER);
+	return 0;
+}
