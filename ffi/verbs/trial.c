@@ -192,7 +192,7 @@ void lnd_verbs_trial(struct lnd_verbs_peer *peer)
 }
 
 /**
- * lnd_verbs_trial_result() - What the trial has found, as enum lnd_probe_end would put it.
+ * lnd_verbs_trial_result() - What the trial has found.
  * @node: the node.
  *
  * Context: any.

@@ -7,6 +7,9 @@ fabric=$root/verbs
 # This machine's place among the nodes; its address ends in one more.
 me=$(word me 0)
 other=$((1 - me))
+# Of the phases of this machine; each has a port of rdma_cm of its own. Else a module that is loaded
+# anew may meet the one of the phase before it, which is about to leave.
+round=0
 
 # soft_roce: the kernel's own modules, the network, and an RDMA device over it. Frames of 4,096
 # bytes and what RoCE adds to them go in one packet.
@@ -26,7 +29,8 @@ load_verbs() {
     [ "$defect" = none ] || set -- "$@" defect="$defect"
     # The one that is said last holds. A machine whose host is busy may stand still for a second: it
     # is not taken for dead.
-    insmod ./lnd_verbs.ko number="$me" peers=10.0.0.1,10.0.0.2 watch_ms=300 timeout=18 \
+    insmod ./lnd_verbs.ko number="$me" peers=10.0.0.1,10.0.0.2 port=$((987 + round)) \
+        watch_ms=300 timeout=18 \
         connect_ms=$((1000 * patience)) deadline_ms=$((5000 * patience)) \
         drain_ms=$((500 * patience)) "$@" || die "insmod $*"
     [ -e $fabric/client ] || die "no fabric after insmod $*"

@@ -221,6 +221,7 @@ probed() { [ "$(verbs probes)" -ge "$1" ]; }
 
 for phase in $(word phases sweep | tr , ' '); do
     [ -e /sys/class/infiniband ] || soft_roce
+    round=$((round + 1))
     $phase
     summary "$phase on node $me"
     say "$phase on node $me: $(grep -v ^peer $fabric/verbs | paste -sd ' ')"
