@@ -68,6 +68,11 @@ impl<'m, P: Ports> Driver<'m, P> {
 }
 
 impl<P: Ports> Immediate<'_, '_, '_, P> {
+    /// The node that it came from.
+    pub const fn from(&self) -> Nid {
+        self.from.0
+    }
+
     /// Bytes of payload.
     #[inline]
     pub const fn length(&self) -> u32 {
@@ -98,6 +103,12 @@ impl<P: Ports> Immediate<'_, '_, '_, P> {
         }
         driver.ended_at_once(now, from, length, Status::OK);
         Ok(Status::OK)
+    }
+
+    /// Refuses the message: it is dropped, and its credit returns. Its sender is told nothing, as
+    /// by [`Arrival::nak`](crate::driver::Arrival::nak) of an inline message.
+    pub fn nak(self) {
+        self.driver.take_next(self.now, self.peer, self.from);
     }
 }
 

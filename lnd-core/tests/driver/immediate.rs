@@ -60,6 +60,27 @@ fn inv_1_the_next_message_is_received_once_and_needs_no_slot() {
     assert_eq!((ended, w.count(1, Counter::Duplicate)), (3, 0));
 }
 
+/// S3-10: a refused message is taken, its credit returns, and no transfer has ended.
+#[test]
+fn s3_10_a_message_that_is_refused_is_dropped_once() {
+    let mut w = World::met();
+    let letters = sent(&mut w, 2);
+    let (consumed, requests, _) = taken(&w);
+    let ended = w.count(1, Counter::FinalizedOk);
+    let now = w.now;
+    for (number, letter) in (1..).zip(&letters) {
+        let message = letter.message();
+        let driver = &mut w.node(1).driver;
+        let offer =
+            driver.on_immediate(now, letter.link, &letter.envelope, message.payload()).unwrap();
+        assert_eq!(offer.from(), nid(0));
+        offer.nak();
+        assert_eq!(taken(&w), (consumed + number, requests + u64::from(number), (0, 0)));
+        assert_eq!(received(&mut w, letter), None, "it is gone");
+    }
+    assert_eq!(w.count(1, Counter::FinalizedOk), ended);
+}
+
 /// S3-10: until it is received nothing has changed, and the usual way takes it.
 #[test]
 fn a_message_that_is_not_received_at_once_has_changed_nothing() {

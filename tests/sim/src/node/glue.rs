@@ -13,7 +13,7 @@ use lnd_core::driver::{
 };
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid};
-use lnd_core::message::NakReason;
+use lnd_core::message::{Message, NakReason};
 use lnd_core::ports::{Channel, Ports, Tracer};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Place, Policy, Status};
@@ -22,7 +22,7 @@ use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::{Checksum, Frame};
 
 use super::delivery::Tracking;
-use super::inline::receive_inline;
+use super::inline::{receive_inline, Whole};
 use super::kept::{Keeping, Kept};
 use super::loans::Loans;
 use super::registers::Registers;
@@ -67,8 +67,8 @@ pub struct Node<'m, C: Channel, T: Tracer> {
     pub driver: Driver<'m, NodePorts<'m, C, T>>,
     /// The upper layer.
     pub lnet: Lnet,
-    node: u32,
-    loans: Loans<'m>,
+    pub(super) node: u32,
+    pub(super) loans: Loans<'m>,
     receiver: Receiver,
     timeout: Span,
     /// How transfers ended.
@@ -262,6 +262,11 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
                 self.driver.on_pull_ready(now, link, &envelope, &ready);
                 true
             }
+            Ok(Frame::Lnd(envelope, Message::Immediate { header, payload }))
+                if self.on_next(now, link, &envelope, (header, payload)) =>
+            {
+                true
+            }
             Ok(Frame::Lnd(envelope, message)) => {
                 match self.driver.on_message(now, link, &envelope, &message) {
                     Inbound::Handled => true,
@@ -279,7 +284,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
                         } else if arrival.kind() == RequestKind::Immediate {
                             let deadline = now.after(self.timeout);
                             let inline = receive_inline(
-                                arrival,
+                                Whole::Any(arrival),
                                 deadline,
                                 &mut self.lnet,
                                 &mut self.loans,
