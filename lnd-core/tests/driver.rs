@@ -21,6 +21,7 @@ mod driver {
     mod books;
     mod called_off;
     mod catalogue;
+    mod claims;
     mod conditions;
     mod connection;
     mod credit;
