@@ -47,6 +47,11 @@ steps=$(hits 2)
 echo '!hist:keys=kind' >$event/trigger || die "the trigger stays"
 say "tracepoint: $steps steps, $all ends"
 
+# Both files have all health classes, by one name each.
+classes=$(sed -n 's/^ended{class="\([a-z_]*\)".*/\1/p' "$fabric/node0/waits" | uniq)
+[ "$(echo "$classes" | wc -l)" = 11 ] && [ "$classes" = "$(cut -d' ' -f1 "$fabric/node0/health")" ] ||
+    die "health classes: $classes; $(cat "$fabric/node0/health")"
+
 # Frames to a node whose cables are pulled wait: they are named, with what they wait for.
 blocked() { grep -q "^transfer .* LND_WAIT_" "$fabric/node0/blockers"; }
 control 1 link 0 down
