@@ -14,18 +14,8 @@ const NONE: &str = "LND_?\0";
 /// stands at the same place. One text, because a pointer to each name takes a relocation in a
 /// kernel module.
 pub(crate) fn find(values: &[u32], names: &'static str, value: u32) -> &'static str {
-    let mut rest = names;
-    for number in values {
-        let end = rest.bytes().position(|byte| byte == 0);
-        let Some((name, behind)) = end.and_then(|end| rest.split_at_checked(end + 1)) else {
-            break;
-        };
-        if *number == value {
-            return name;
-        }
-        rest = behind;
-    }
-    NONE
+    let mut all = values.iter().zip(names.split_inclusive('\0'));
+    all.find(|(number, _)| **number == value).map_or(NONE, |(_, name)| name)
 }
 
 /// The name of a value of a C enum, with its zero byte. A constant of the enum that is neither
