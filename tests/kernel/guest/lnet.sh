@@ -156,7 +156,14 @@ fi
 say "sends $(counted sends) receives $(counted receives) optimised $(counted optimised_gets)"
 
 lnetctl net del --net "$net" || die "net del under load"
-[ "$me" = 1 ] || timeout 100 lst end_session >/dev/null 2>&1
+# The test of lst has to stand before its session ends: in lnet_selftest of 2.17 the last RPC of a
+# session that is gone waits for its own work item, and rmmod waits for it without end.
+if [ "$me" = 0 ]; then
+    added || die "net add after traffic"
+    timeout 200 lst stop last || die "lst stop last"
+    timeout 100 lst end_session >/dev/null 2>&1
+    lnetctl net del --net "$net" || die "net del after traffic"
+fi
 rounds=$(word rounds 200)
 for round in $(seq "$rounds"); do
     added || die "net add, round $round"
