@@ -23,7 +23,7 @@ say() {
 
 die() {
     say "FAILED: $*"
-    for file in "$root"/memory "$root"/*/client "$root"/*/node*/blocker \
+    for file in "$root"/memory "$root"/*/client "$root"/*/verbs "$root"/*/node*/blocker \
         "$root"/*/node*/transfers; do
         [ -e "$file" ] && { echo "== $file"; cat "$file"; }
     done
