@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::{fmt, io};
 
 use lnd_soft::{AttachError, SharedRegion};
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::{Advice, MmapOptions, MmapRaw};
 
 use super::file::{self, Fresh};
 use super::{Fabric, Shape};
@@ -81,6 +81,9 @@ impl Mapping {
     /// There is not enough.
     pub fn anonymous(bytes: usize) -> io::Result<Self> {
         let map = MmapOptions::new().len(bytes).map_anon()?;
+        // A first touch of each small page would cost a simulated run more than all its copies.
+        // Where the system has no large pages, small ones do.
+        let _ = map.advise(Advice::HugePage);
         Ok(Self { map: map.into(), file: None })
     }
 
