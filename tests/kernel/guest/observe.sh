@@ -50,8 +50,8 @@ say "tracepoint: $steps steps, $all ends"
 # Both files have all health classes, by one name each.
 classes=$(sed -n 's/^ended{class="\([a-z_]*\)".*/\1/p' "$fabric/node0/waits" | uniq)
 counted=$(cut -d' ' -f1 "$fabric/node0/health")
-[ "$(echo "$classes" | wc -l)" = 11 ] && [ "$classes" = "$counted" ] ||
-    die "health classes: $classes; $(cat "$fabric/node0/health")"
+[ "$(echo "$classes" | wc -l)" = 11 ] || die "health classes: $classes"
+[ "$classes" = "$counted" ] || die "health classes: $classes; $(cat "$fabric/node0/health")"
 
 # Frames to a node whose cables are pulled wait: they are named, with what they wait for.
 blocked() { grep -q "^transfer .* LND_WAIT_" "$fabric/node0/blockers"; }
