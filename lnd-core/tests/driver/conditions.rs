@@ -306,6 +306,26 @@ fn r68_unheard_hellos_end_with_the_tries() {
     assert_eq!((w.said(0, 1, "hello"), w.state(0, 1)), (1, HelloState::Down));
 }
 
+/// Two are taken together, and a third comes while the bound of a call lies between them.
+#[test]
+fn r68_each_unheard_hello_is_handled_however_few_a_call_has() {
+    let mut w = World::with(4, Config { hello_tries: 1, batch: 1, ..config() });
+    w.fabric.borrow_mut().says_at_once = true;
+    let lost = |w: &mut World, to| {
+        w.injected("hello", InjectedFault::Lost(Sent::NotDelivered));
+        w.put(0, to, 10).unwrap();
+        assert_eq!(w.state(0, to), HelloState::Handshake);
+    };
+    lost(&mut w, 1);
+    lost(&mut w, 2);
+    w.tick();
+    let down = |w: &World| (1..4).filter(|&to| w.state(0, to) == HelloState::Down).count();
+    assert_eq!(down(&w), 1, "one a call");
+    lost(&mut w, 3);
+    w.settle();
+    assert_eq!(down(&w), 3);
+}
+
 /// R41: a decision's time that ended while we did not run goes on for as long as we are known not
 /// to have run, and no longer than it is.
 #[test]
