@@ -2,7 +2,7 @@
 //! The pulls under way: taken from the post ring, moved by one chunk each, reported together.
 
 use lnd_core::defect::fenced;
-use lnd_core::sync::Ordering;
+use lnd_core::sync::{prefetch_for_write, Ordering, PREFETCHES};
 use lnd_core::time::Instant;
 
 use super::ends::TOGETHER;
@@ -27,6 +27,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             };
             let Some(free) = self.free_place() else { break };
             self.taken = None;
+            self.ask_for_source(&content);
             if let Some(place) = self.pulls.get_mut(free) {
                 *place = Some(Pull::new(content, now));
             }
@@ -53,6 +54,18 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             fenced("no-fence-in-fetch", Ordering::SeqCst);
         }
         Some(index)
+    }
+
+    /// Asks for the cache line of a pull's source, which the other node has written and this engine
+    /// will claim. The lines of all pulls of this step come at once.
+    fn ask_for_source(&self, content: &Content) {
+        if !PREFETCHES {
+            return;
+        }
+        let memory = self.fabric.memory_of(content.node, self.link);
+        if let Some(source) = memory.and_then(|it| it.descriptor(content.source.index)) {
+            prefetch_for_write(source);
+        }
     }
 
     /// A place for one more pull.

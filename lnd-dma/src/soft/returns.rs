@@ -2,7 +2,7 @@
 //! Returns descriptors to the driver: the completion ring's producer.
 
 use lnd_core::id::Tag;
-use lnd_core::sync::{fence, Ordering};
+use lnd_core::sync::{fence, prefetch_for_write, Ordering, PREFETCHES};
 use lnd_core::time::Instant;
 
 use super::held::HELD;
@@ -94,6 +94,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         let mut left = budget;
         while left > 0 && self.room_for(2) {
             let Some((word, mut set)) = dones.take_word() else { break };
+            self.ask_for_all(word, set);
             while set != 0 {
                 if left == 0 || !self.room_for(2) {
                     dones.set_many(word, set);
@@ -103,6 +104,17 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
                 self.report(word.wrapping_mul(32).wrapping_add(set.trailing_zeros()));
                 set &= set.wrapping_sub(1);
             }
+        }
+    }
+
+    /// Asks for the cache lines of descriptors that other engines have written: they come at once.
+    fn ask_for_all(&self, word: u32, mut set: u32) {
+        while PREFETCHES && set != 0 {
+            let index = word.wrapping_mul(32).wrapping_add(set.trailing_zeros());
+            if let Some(descriptor) = self.memory.descriptor(index) {
+                prefetch_for_write(descriptor);
+            }
+            set &= set.wrapping_sub(1);
         }
     }
 
