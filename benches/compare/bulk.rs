@@ -9,6 +9,9 @@
 //! * **Touched:** the sender writes the source before each PUT, and the receiver reads the sink
 //!   after it, in both programs.
 //! * **Copy:** the floor, touched, by the string instruction against the same by the library.
+//! * **Claimed:** the floor with what no engine can leave out, against the floor: the message is as
+//!   long as a PUT_REQ; the source has a descriptor in memory of both, which the sender writes, the
+//!   partner claims before the copy and settles after it, and the sender takes back.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -32,6 +35,15 @@ const POLL_READ: u32 = 3;
 const FLOOR: u32 = 4;
 const FLOOR_READ: u32 = 5;
 const STRINGS_READ: u32 = 6;
+const CLAIMED: u32 = 7;
+
+/// Bytes of a PUT_REQ: a short head, the tag, an upper layer's header.
+const PUT_REQ: usize = 120;
+/// The states of a descriptor's own word, above which its generation lies.
+const OWNED: u32 = 1;
+const BUSY: u32 = 2;
+const DONE: u32 = 3;
+const STATES: u32 = 4;
 
 const SIZES: [usize; 4] = [4 << 10, 64 << 10, 1 << 20, 4 << 20];
 const WINDOWS: usize = 8;
@@ -45,6 +57,8 @@ struct Words {
     /// Bytes of each transfer, and how many buffers are used in turn.
     size: CachePadded<AtomicU32>,
     buffers: CachePadded<AtomicU32>,
+    /// The descriptors of the sources: one line each, the own word first.
+    descriptors: [CachePadded<[AtomicU32; 16]>; WINDOWS],
 }
 
 struct Side {
@@ -54,6 +68,8 @@ struct Side {
     node: Node,
     out: Producer<'static>,
     back: Consumer<'static>,
+    /// For messages as long as a PUT_REQ.
+    requests: (Producer<'static>, Consumer<'static>),
     /// The processor's fastest string copy, if it has one.
     way: CopyWay,
     /// Changes what is written.
@@ -82,6 +98,7 @@ impl Side {
                 QUIT => return,
                 LINE => self.probe.answer(),
                 mode @ (POLL | POLL_READ) => self.poll(mode),
+                CLAIMED => self.claim_and_copy(),
                 mode => self.copy(mode),
             }
         }
@@ -134,6 +151,62 @@ impl Side {
         }
     }
 
+    /// The partner's part of a claimed exchange.
+    fn claim_and_copy(&mut self) {
+        let (size, _) = self.turns();
+        let mut patience = Patience::default();
+        let mut frame = [0; PUT_REQ];
+        while self.probe.mode() == CLAIMED {
+            patience.look();
+            let Some(message) = self.requests.1.recv(&mut frame).unwrap() else { continue };
+            let turn = usize::from(message[0]);
+            let [own, content @ ..] = &*self.words.descriptors[turn];
+            // Acquire: partner is the Release of `stage`.
+            let staged = own.load(Ordering::Acquire);
+            assert_eq!(staged % STATES, OWNED, "the sender has staged it");
+            let length = content.iter().fold(0, |sum, word| sum ^ word.load(Ordering::Relaxed));
+            let order = (Ordering::AcqRel, Ordering::Acquire);
+            let busy = staged - OWNED + BUSY;
+            own.compare_exchange(staged, busy, order.0, order.1).unwrap();
+            let (from, to) = (turn * LARGEST, SINKS + turn * LARGEST);
+            let (from, to) = (self.window.address(from), self.window.address(to));
+            self.window.copy(from, to, size.min(length as usize)).unwrap();
+            own.compare_exchange(busy, staged - OWNED + DONE, order.0, order.1).unwrap();
+            self.out.send(message.first_chunk::<16>().unwrap()).unwrap();
+        }
+    }
+
+    /// The sender's descriptor of a source, and its request.
+    fn stage(&mut self, turn: usize, size: usize) {
+        let [own, content @ ..] = &*self.words.descriptors[turn];
+        // All words are written; together they hold the length.
+        for (at, word) in content.iter().enumerate() {
+            word.store(if at == 0 { size as u32 } else { 0 }, Ordering::Relaxed);
+        }
+        let next = own.load(Ordering::Relaxed) / STATES * STATES + STATES;
+        // Release: partner is the Acquire in `claim_and_copy`.
+        own.store(next | OWNED, Ordering::Release);
+        self.requests.0.send(&[turn as u8; PUT_REQ]).unwrap();
+    }
+
+    /// Takes back the sources that the partner has settled. Returns how many.
+    fn take_back(&mut self) -> u64 {
+        let mut frame = [0; 64];
+        let Some(message) = self.back.recv(&mut frame).unwrap() else { return 0 };
+        let [own, ..] = &*self.words.descriptors[usize::from(message[0])];
+        let word = own.load(Ordering::Acquire);
+        assert_eq!(word % STATES, DONE, "the partner has settled it");
+        own.store(word - DONE, Ordering::Release);
+        1
+    }
+
+    /// A claimed exchange.
+    fn claimed(&mut self, case: &Case, many: u64) -> f64 {
+        let Case { size, outstanding, .. } = *case;
+        self.begin(CLAIMED, size, outstanding);
+        self.transfers(many, outstanding, |side, n| side.stage(n, size), Self::take_back)
+    }
+
     /// Tells the partner what comes, once it has left what was before.
     fn begin(&self, mode: u32, size: usize, buffers: usize) {
         self.probe.one_way(1);
@@ -170,8 +243,10 @@ impl Side {
 
     fn whole(&mut self, case: &Case, many: u64) -> f64 {
         let Case { kind, size, outstanding } = *case;
-        if kind == "copy" {
-            return self.exchange(case, STRINGS_READ, many);
+        match kind {
+            "copy" => return self.exchange(case, STRINGS_READ, many),
+            "claimed" => return self.claimed(case, many),
+            _ => {}
         }
         self.begin(if kind == "touched" { POLL_READ } else { POLL }, size, outstanding);
         let buffer = |n: usize| fragments(self.window.address(n * LARGEST), size);
@@ -235,6 +310,10 @@ fn cases() -> Vec<Case> {
     for kind in ["put", "get", "touched", "copy"] {
         cases.extend(SIZES.map(|size| Case { kind, size, outstanding: WINDOWS }));
     }
+    cases.extend([1, WINDOWS].map(|outstanding| {
+        let (kind, size) = ("claimed", SIZES[0]);
+        Case { kind, size, outstanding }
+    }));
     cases
 }
 
@@ -243,10 +322,17 @@ pub fn run(options: &Options, between: Between) {
     let (probe, words) = (arena.value::<Probe>(), arena.value::<Words>());
     let window = arena.window(2 * WINDOWS * LARGEST);
     let [a, b] = pair_with(&mut arena, window, 0);
-    let (there, back) = (mailbox(&mut arena, 64, 64), mailbox(&mut arena, 64, 64));
+    let mut small = || mailbox(&mut arena, 64, 64);
+    let (there, back) = (small(), small());
+    let mut large = || mailbox(&mut arena, 64, PUT_REQ as u32 + 8);
+    let (asked, answered) = (large(), large());
     let way = CopyWay::probe();
-    let side = |node, out, back| Side { probe, words, window, node, out, back, way, byte: 1 };
-    let (mut here, mut there) = (side(a, there.0, back.1), side(b, back.0, there.1));
+    let side = |node, out, back, requests| {
+        let byte = 1;
+        Side { probe, words, window, node, out, back, requests, way, byte }
+    };
+    let mut here = side(a, there.0, back.1, (asked.0, answered.1));
+    let mut there = side(b, back.0, there.1, (answered.0, asked.1));
     probe.set_mode(LINE);
     beside(
         between,

@@ -149,7 +149,7 @@ SECTIONS = (
     ("Short messages", ("channel-", "put-lat-", "put-rate-", "fabric-lat-", "sleeping",
                         "polling-calls")),
     ("Large PUTs and GETs", ("put-inline-", "put-4", "put-64", "put-1024", "get-", "fabric-put-",
-                             "fabric-get-", "touched-", "copy-")),
+                             "fabric-get-", "touched-", "copy-", "claimed-")),
     ("Many transfers, peers and deadlines", ("outstanding-", "peers-", "deadline-")),
     ("When something goes down, and several submitters", ("drain", "link-failure", "submitters")),
     ("Files and the simulator", ("files-", "simulator")),

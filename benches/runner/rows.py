@@ -116,7 +116,8 @@ def _rows():
             between=("processes",), floor=frame, least=LEAST_PUT, like=f"put-lat-{size}",
         )
     yield Row(
-        "put-rate-8", "short", "small PUT, 8 bytes, each of a stream; both sides poll",
+        "put-rate-8", "short", "small PUT, 8 bytes, each of a stream; both sides poll, and "
+        "one waits for credits at most",
         (Aim("time", "ucp tag", 0.8),), floor=frame,
     )
     yield Row(
@@ -160,6 +161,12 @@ def _rows():
             f"copy-{kib}-w8", "bulk",
             f"that floor, {kib} KiB, by the string instruction (not the engine's way)", (),
             floor="by the library's copy, the engine's way", size=kib << 10,
+        )
+    for outstanding in (1, 8):
+        yield Row(
+            f"claimed-4-w{outstanding}", "bulk",
+            f"that floor, 4 KiB, {outstanding} outstanding, with a PUT_REQ's bytes and a descriptor"
+            " that is written, claimed, settled and taken back", (), floor=floor, size=4096,
         )
     for order, words, bound in (("order", "in order", 1.2), ("random", "at random", 8.0)):
         peer = (Aim("time", "posted", 0.015),) if order == "random" else ()
