@@ -8,8 +8,9 @@ use std::thread::{self, JoinHandle};
 
 use super::local::Sink;
 
-/// Bytes that are handed over at a time. A file that is not longer is written by its caller.
-const BLOCK: usize = 256 << 10;
+/// Bytes that are handed over at a time: of longer ones fewer wake the thread, or its caller. A
+/// file that is not longer is written by its caller.
+const BLOCK: usize = 1 << 20;
 /// Blocks that wait for the thread. The caller waits when there are more.
 const WAITING: usize = 8;
 

@@ -30,8 +30,9 @@ use super::put::Whose;
 
 /// Longest window that a client has room for.
 const MAX_WINDOW: u32 = 64 << 20;
-/// Most windows of a file that are open at a time.
-const AHEAD: usize = 3;
+/// Most windows of a file that are open at a time. With fewer the server waits for the next call
+/// now and then: it comes when the answer to the one before has been seen.
+const AHEAD: usize = 4;
 
 /// A file on its way from a server.
 #[derive(Debug)]

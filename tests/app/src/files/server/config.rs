@@ -37,7 +37,7 @@ pub struct ServerConfig {
 }
 
 impl ServerConfig {
-    /// Chunks of up to 4 MiB, 64 files written and 64 windows of up to 1 MiB read at a time. Memory
+    /// Chunks of up to 4 MiB, 64 files written and 64 windows of up to 2 MiB read at a time. Memory
     /// for chunks is 32 MiB.
     pub fn new(incarnation: u64) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl ServerConfig {
             max_answers: 64,
             max_writes: 64,
             max_reads: 64,
-            max_window: 1 << 20,
+            max_window: 2 << 20,
             max_file: 1 << 40,
             max_chunks: 1 << 24,
             idle: Span::from_secs(60),

@@ -142,7 +142,7 @@ fn a_dead_client_leaks_nothing_and_its_jobs_go_on_in_its_next_incarnation() {
     let server = *world.server().stats();
     assert_eq!(world.server().open_files(), (0, 0));
     assert_eq!(server.expired_writes, 1);
-    // A file has at most three windows open at a time.
+    // The server has at most three windows open at a time.
     assert!(server.expired_reads <= 3);
 
     world.bear(CLIENT);

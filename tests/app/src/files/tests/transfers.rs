@@ -138,6 +138,20 @@ fn every_chunk_leaves_its_records() {
 }
 
 #[test]
+fn a_server_with_fewer_windows_than_a_file_may_have_open_serves_it_without_a_restart() {
+    let mut world = World::new(Setup::small(), 9);
+    let bytes = content(1, 400_000);
+    assert!(world.do_one(put("a", &bytes, 4096)).is_ok());
+    let sink = SharedSink::default();
+    let job = Job::get(nid(SERVER), "a", sink.clone(), Instant::NEVER).with_chunk(4096);
+    let done = world.do_one(job);
+    assert_eq!((done.error, done.restarts), (None, 0));
+    assert!(sink.take() == *bytes);
+    assert!(world.server().stats().busy > 0, "it has refused a window");
+    world.close();
+}
+
+#[test]
 fn pings_and_lists_are_answered() {
     let mut world = World::new(Setup::small(), 6);
     let echo: Vec<u8> = (0..100).collect();
