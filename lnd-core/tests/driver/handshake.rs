@@ -92,6 +92,10 @@ fn s2_a_silent_peer_is_asked_before_it_is_down() {
     w.node(0).driver.ask_peer(now, nid(1));
     w.settle();
     assert_eq!(w.state(0, 1), HelloState::Down, "its hold-off lasts");
+    let hellos = w.count(0, Counter::Hellos);
+    w.node(0).driver.ask_peer(now, nid(7));
+    w.settle();
+    assert_eq!(w.count(0, Counter::Hellos), hellos, "a peer never met: none to repeat");
     w.assert_drained();
 }
 
