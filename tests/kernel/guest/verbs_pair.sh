@@ -187,9 +187,11 @@ silent() {
     meet
     limit=60
     [ "$(word defect none)" = none ] || limit=10
-    until_so 30 probed 3 || [ "$limit" = 10 ] || die "only $(verbs probes) probes"
-    connected || die "an idle connection has ended"
-    [ "$me" = 0 ] || disturb loss 100%
+    until_so 30 idle || [ "$limit" = 10 ] || die "only $(verbs probes) probes"
+    if [ "$me" = 1 ]; then
+        connected || die "an idle connection has ended"
+        disturb loss 100%
+    fi
     until_so "$limit" silence || die "nothing is noticed"
     [ "$me" = 0 ] || calm_network
     until_so 60 answered || die "no message afterwards"
@@ -198,6 +200,8 @@ silent() {
     sound_verbs
 }
 silence() { ! connected; }
+# Machine 1 decides when the silence begins: machine 0 may have probed less by then.
+idle() { probed 3 || { [ "$me" = 0 ] && silence; }; }
 
 # One machine is gone, without a word. The other one has nothing to send to it: it finds that its
 # connection is dead, asks by a hello, and takes it for down. The last phase: nothing follows it.
