@@ -10,7 +10,10 @@ bitflags::bitflags! {
         /// The engine of the pulled side reports the end of a pull itself (S3-4). Without it the
         /// puller sends PUT_DONE.
         const REMOTE_COMPLETION = 1 << 0;
-        /// A descriptor that is invalidated before its first byte reports that.
+        /// A descriptor that is invalidated before its first byte reports that. Without it, a PUT
+        /// that its peer has refused ends as
+        /// [`Delivery::Unknown`](crate::transfer::Delivery::Unknown), unless the engine is [asked
+        /// after a CANCEL](super::Engine::SAFE_INVALIDATE).
         const KNOWS_UNTOUCHED = 1 << 1;
         /// A one-sided read of an address that is not published ends with an access error and
         /// leaves both ends usable (S2-10, S2-12).

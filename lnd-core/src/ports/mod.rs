@@ -130,6 +130,11 @@ pub trait Engine {
     /// The number of the present connection with a peer (a queue pair, an endpoint), if this engine
     /// can stop its connections one by one. `None`: only the whole link can be stopped. Whether it
     /// is `None` is constant. Called only where [`CONNECTIONS`](Self::CONNECTIONS) is set.
+    ///
+    /// Two connections with a peer on a link never have the same number. It changes to that of the
+    /// next connection in [`reset`](Self::reset), and at no other time. A connection that the
+    /// transport has replaced by itself keeps its number until then, is reported by
+    /// [`Driver::on_connection_down`](crate::driver::Driver::on_connection_down), and has stopped.
     #[inline]
     fn connection(&self, _peer: Nid) -> Option<NonZeroU32> {
         None
@@ -167,6 +172,9 @@ pub trait Engine {
 
     /// Resets the stopped engine, or the stopped connection that the proof names, and uses up the
     /// proof (S0-11). Earlier descriptors are gone. The connection may be made again from now on.
+    ///
+    /// The proof of a link covers its connections, and no proof of their own follows: each that was
+    /// asked to stop or has failed is made again too, under another number.
     fn reset(&mut self, proof: Quiesced);
 
     /// Whether the link's own register reports that it works. An unfinished reset is repeated. By

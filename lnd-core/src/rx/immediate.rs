@@ -41,7 +41,37 @@ impl<P: Ports> fmt::Debug for Immediate<'_, '_, '_, P> {
 impl<'m, P: Ports> Driver<'m, P> {
     /// Offers an IMMEDIATE that has arrived on `link`, if it is the next one of an admitted peer
     /// and carries no new count of our requests. `None`: nothing was done, and
-    /// [`on_message`](Self::on_message) decides.
+    /// [`on_message`](Self::on_message) decides. The upper layer's header is in the frame, and the
+    /// host reads it there.
+    ///
+    /// ```
+    /// use lnd_core::prelude::*;
+    ///
+    /// /// Takes a message in. `sink`: where the upper layer wants the payload of a small PUT.
+    /// /// Returns whether the frame's place in the channel is free.
+    /// fn message<P: Ports>(
+    ///     driver: &mut Driver<'_, P>,
+    ///     (now, link): (Instant, LinkId),
+    ///     (envelope, message): (&Envelope, &Message<'_>),
+    ///     sink: &[Fragment],
+    ///     mut decide: impl FnMut(Arrival<'_, '_, '_, P>) -> bool,
+    /// ) -> bool {
+    ///     if let Message::Immediate { header: _, payload } = message {
+    ///         if let Some(next) = driver.on_immediate(now, link, envelope, payload) {
+    ///             let length = next.length();
+    ///             if next.recv(sink, length).is_ok() {
+    ///                 return true;
+    ///             }
+    ///             // The buffers do not fit. Nothing has changed, and the usual way is open.
+    ///         }
+    ///     }
+    ///     match driver.on_message(now, link, envelope, message) {
+    ///         Inbound::Handled => true,
+    ///         Inbound::Request(arrival) => decide(arrival),
+    ///         Inbound::Wait => false,
+    ///     }
+    /// }
+    /// ```
     #[inline]
     pub fn on_immediate<'d, 'f>(
         &'d mut self,

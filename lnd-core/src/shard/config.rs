@@ -55,7 +55,8 @@ pub struct Config {
     pub drain_bound: Span,
     /// Time to wait for the answer to a hello before the next try. At least 1 ms.
     pub hello_timeout: Span,
-    /// Hellos sent before a peer counts as down, `1..=255`.
+    /// Hellos sent before a peer counts as down, `1..=255`. The peer stays down for as many
+    /// `hello_timeout`s, its hold-off, unless a frame of it arrives earlier.
     pub hello_tries: u8,
     /// Time without a single credit after which the handshake is repeated. At least 1 ms.
     pub credit_stall: Span,

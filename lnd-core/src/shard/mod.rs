@@ -6,7 +6,7 @@
 //!  upper layer       driver (one thread at a time)                 hardware ports
 //!  submit ─────────▶ tx/submit ─▶ peer's queue ─▶ tx/post ──────▶  Engine::post, Channel::send
 //!  Arrival ◀──────── rx/message ◀───────────────────────────────── on_message
-//!  recv/reply/refuse ▶ rx/recv ─▶ tx/reply, tx/pull ─▶ tx/post
+//!  recv/reply/nak ─▶ rx/recv ─▶ tx/reply, tx/pull ─▶ tx/post
 //!  next_report ◀──── recovery/finalize ◀─ ended slots ◀─ IrqHandle (any context) ◀─ completions
 //!                    handshake/ ◀─▶ peers        recovery/ ◀─ on_time: timers, links, the sweep
 //! ```
@@ -105,8 +105,9 @@ impl<'m, P: Ports> Driver<'m, P> {
     /// The handle for interrupts and other contexts.
     ///
     /// Until the first call the driver's own thread is the only context of its words, and changes
-    /// them without locked operations. A host that handles completions with
-    /// [`complete`](Self::complete), or [`on_completion`](Self::on_completion), needs no handle.
+    /// them without locked operations, unless the crate has the feature `compact`. A host that
+    /// handles completions with [`complete`](Self::complete), or
+    /// [`on_completion`](Self::on_completion), needs no handle.
     pub fn irq_handle(&self) -> IrqHandle<'m> {
         self.shared.alone().end();
         IrqHandle::new(self.shared)

@@ -123,7 +123,8 @@ pub enum Why {
     BadLink,
     /// No path leads to this NID, or it is our own.
     NoRoute,
-    /// The peer is down, and its hold-off still runs.
+    /// The peer is down, and its hold-off still runs: see
+    /// [`hello_tries`](crate::config::Config::hello_tries).
     PeerDown,
     /// The peer table is full.
     PeersFull,
