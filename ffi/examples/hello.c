@@ -15,8 +15,8 @@ static struct node {
 	char memory[2 * LONG];		/* the second half receives */
 	struct lnd_bd posted[SLOTS];	/* .size is 0: not posted */
 	char *at[SLOTS];		/* and its memory */
-	struct { char bytes[FRAME]; size_t len; } mail[MAIL];
-	unsigned int written, read, stopped;	/* stopped: a bit for each link */
+	struct mail { char bytes[FRAME]; size_t len; } mail[2][MAIL];	/* a queue for each lane */
+	unsigned int written[2], read[2], stopped;	/* stopped: a bit for each link */
 } nodes[2];				/* their NIDs are 1 and 2 */
 static uint64_t now = SECOND;
 
@@ -59,8 +59,8 @@ static uint32_t quiesced(void *ctx, uint32_t link) { return ((struct node *)ctx)
 static uint32_t send(void *ctx, const struct lnd_frame *frame)
 {
 	struct node *to = &nodes[ctx == nodes];	/* which has room: MAIL is more than its credits */
-	memcpy(to->mail[to->written % MAIL].bytes, frame->bytes, frame->len);
-	to->mail[to->written++ % MAIL].len = frame->len;
+	struct mail *mail = &to->mail[frame->lane][to->written[frame->lane]++ % MAIL];
+	memcpy(mail->bytes, frame->bytes, mail->len = frame->len);
 	return LND_SEND_DONE;
 }
 static uint32_t get(void *ctx, uint64_t at, void *to, uint32_t len)
@@ -70,36 +70,37 @@ static uint32_t put(void *ctx, uint64_t at, const void *from, uint32_t len)
 static void finalize(void *ctx, const struct lnd_report *report)
 { printf("node %d: %u bytes, error %d\n", ctx == nodes ? 1 : 2, report->bytes, report->error); }
 static const struct lnd_ops ops = {
-	.size = sizeof(ops), .engine_post = post, .engine_doorbell = doorbell,
-	.engine_invalidate = invalidate, .engine_stop = stop, .engine_reset = reset,
-	.engine_quiesced = quiesced, .send = send, .mem_read = get, .mem_write = put,
-	.finalize = finalize };
+	.size = sizeof(ops), .engine_post = post, .engine_doorbell = doorbell, .engine_stop = stop,
+	.engine_invalidate = invalidate, .engine_reset = reset, .engine_quiesced = quiesced,
+	.send = send, .mem_read = get, .mem_write = put, .finalize = finalize };
 
 /* What a node's thread does: takes frames in, decides on requests, reports what has ended. */
 static void run(struct node *node)
 {
 	struct lnd_arrival arrival = { .size = sizeof(arrival) };
 	uint64_t next, other = node == nodes ? 2 : 1;
-	while (node->read != node->written) {
-		unsigned int at = node->read++ % MAIL;
-		if (lnd_frame_in(node->ni, 0, other, node->mail[at].bytes, node->mail[at].len, now,
-				 &arrival) != LND_REQUEST)
-			continue;
-		struct lnd_frag sink = { .addr = LONG, .len = arrival.len };
-		struct lnd_decision decision = { .size = sizeof(decision), .frags = &sink,
-			.nfrags = 1, .len = arrival.len, .deadline = now + SECOND };
-		MUST(lnd_recv(node->ni, arrival.request, &decision, now, NULL, NULL));
-	}
+	for (unsigned int lane = 2; lane--;)	/* LND_LANE_CONTROL first: it never waits */
+		for (; node->read[lane] != node->written[lane]; node->read[lane]++) {
+			struct mail *mail = &node->mail[lane][node->read[lane] % MAIL];
+			enum lnd_error error = lnd_frame_in(node->ni, 0, other, mail->bytes,
+							    mail->len, now, &arrival);
+			struct lnd_frag sink = { .addr = LONG, .len = arrival.len };
+			struct lnd_decision to = { .size = sizeof(to), .frags = &sink, .nfrags = 1,
+				.len = arrival.len, .deadline = now + SECOND };
+			if (error == LND_E_WAIT)
+				break;		/* the frame stays, and is offered again */
+			if (error == LND_REQUEST)
+				MUST(lnd_recv(node->ni, arrival.request, &to, now, NULL, NULL));
+		}
 	MUST(lnd_run(node->ni, now += SECOND / 1000, 64, &next));	/* and wake up at next */
 }
-
 int main(void)
 {
 	static _Alignas(LND_ALIGN) char memory[2][LND_NI_BYTES(SLOTS, 4, 1, 0, 256, 0)];
 	struct lnd_frag frag = { .len = 100 };
 	struct lnd_send_request request = { .size = sizeof(request), .kind = LND_PUT, .nid = 2,
-		.header = "bits", .header_len = 4, .frags = &frag, .nfrags = 1,
-		.deadline = 5ull * SECOND };
+		.link = LND_ANY_LINK, .header = "bits", .header_len = 4, .frags = &frag,
+		.nfrags = 1, .deadline = 5ull * SECOND };
 	struct lnd_config config;
 	MUST(lnd_config_init(&config, LND_ABI_VERSION, SLOTS, 4, 1));
 	config.lists = 0, config.immediate_max = 256;
@@ -108,7 +109,6 @@ int main(void)
 		config.incarnation = config.nid;	/* another one at each start */
 		MUST(lnd_ni_create(memory[config.nid - 1], sizeof(*memory), &config, &ops,
 				   &nodes[config.nid - 1], &nodes[config.nid - 1].ni));
-		run(&nodes[config.nid - 1]);
 	}
 	for (; frag.len <= LONG; frag.len += LONG - 100) {
 		memset(nodes[0].memory, 'a', frag.len);

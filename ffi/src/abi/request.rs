@@ -51,8 +51,10 @@ pub enum lnd_kind {
 /// @size: sizeof(struct lnd_send_request).
 /// @kind: enum lnd_kind.
 /// @nid: the next hop, or 0 if @peer names it.
-/// @link: the link to use, or LND_ANY_LINK. The peer uses its link of the same number. If that link
-///        is down, the peer refuses any request whose payload is not inside the message.
+/// @link: the link to use, or LND_ANY_LINK. 0 is the first link and not any: while that link is
+///        down, the message ends at once with LND_CAUSE_LINK_DOWN. The peer uses its link of the
+///        same number. If that link is down, the peer refuses any request whose payload is not
+///        inside the message.
 /// @routed: not 0 if the message is routed. A routed GET is not optimised.
 /// @header: the upper layer's header; copied. May be NULL if it has no bytes.
 /// @header_len: its bytes, at most LND_MAX_HEADER.
