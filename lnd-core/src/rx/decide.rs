@@ -88,14 +88,14 @@ impl<P: Ports> Driver<'_, P> {
         let Some(peer) = self.peers.get_mut(offer.peer) else { return };
         // A request of a former session has no place in the present window, and no credit.
         let lost = peer.take_in((!offer.former).then_some(from.sequence));
-        let says = consumed && peer.consume(self.config.depth);
+        let due = consumed && peer.consume(self.config.depth);
         if peer.parked != 0 {
             self.unpark(offer.peer, offer.link);
         }
         if lost != 0 {
             self.counters.add(Counter::LostRequests, u64::from(lost));
         }
-        if says {
+        if due {
             self.send_credits(offer.peer);
         }
     }

@@ -224,7 +224,7 @@ impl SlotState {
     /// The peer has pulled no byte of it and never will.
     const NOT_BEGUN: u8 = Self::ANY_LINK - 2;
     /// CANCEL was sent. The number of times is added.
-    const CALLED_OFF: u8 = 128;
+    const CANCELS_SENT: u8 = 128;
     /// CANCEL is sent at most this often.
     pub const CANCELS: u8 = 16;
 
@@ -282,9 +282,9 @@ impl SlotState {
 
     /// How often CANCEL was sent.
     pub fn cancels(&self) -> u8 {
-        let said = self.choice.wrapping_sub(Self::CALLED_OFF);
-        if self.is_lent() && said <= Self::CANCELS {
-            said
+        let sent = self.choice.wrapping_sub(Self::CANCELS_SENT);
+        if self.is_lent() && sent <= Self::CANCELS {
+            sent
         } else {
             0
         }
@@ -293,8 +293,8 @@ impl SlotState {
     /// Counts one more CANCEL. Staged memory already has its link, so the preference is free to be
     /// overwritten.
     pub fn count_cancel(&mut self) {
-        let said = self.cancels() + 1;
-        self.choice = Self::CALLED_OFF + said.min(Self::CANCELS);
+        let sent = self.cancels() + 1;
+        self.choice = Self::CANCELS_SENT + sent.min(Self::CANCELS);
     }
 
     /// The link that the upper layer prefers.

@@ -34,7 +34,7 @@ impl<P: Ports> Driver<'_, P> {
     pub(crate) fn invalidate_here(&mut self, now: Instant, tag: Tag, owner: Owner) {
         self.await_drain_here(now, tag);
         if self.is_lent(tag.index) {
-            self.call_off(now, tag.index);
+            self.cancel_first(now, tag.index);
             return;
         }
         let Some(state) = self.slots.get_mut(tag.index) else { return };
@@ -65,7 +65,7 @@ impl<P: Ports> Driver<'_, P> {
 
     #[cfg_attr(not(feature = "compact"), inline(always))]
     fn await_drain_here(&mut self, now: Instant, tag: Tag) {
-        // What is called off has parts of the bound, each with a timer of its own.
+        // The wait for a puller has parts of the bound, each with a timer of its own.
         let may_share = self.links.safe_invalidate();
         self.slots.begin_drain(tag.index, now, self.config.drain_bound, may_share);
     }
@@ -97,7 +97,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Notes that the peer no longer pulls what is staged in a slot. `begun`: it may have pulled
     /// before.
     pub(crate) fn let_go(&mut self, slot: u32, begun: bool) {
-        // What is still queued is staged later, and nothing said before holds for that.
+        // What is still queued is staged later, and no earlier message holds for that.
         if self.slots.word(slot).phase() == Phase::Queued {
             return;
         }
@@ -117,9 +117,9 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Sends the first CANCEL for what is staged in a slot, if there is a path and the peer answers
     /// it. The drain bound has begun in either case.
-    fn call_off(&mut self, now: Instant, slot: u32) {
-        let said = self.slots.get(slot).map_or(0, SlotState::cancels);
-        if let (0, Some((peer, link))) = (said, self.way_to_puller(slot)) {
+    fn cancel_first(&mut self, now: Instant, slot: u32) {
+        let sent = self.slots.get(slot).map_or(0, SlotState::cancels);
+        if let (0, Some((peer, link))) = (sent, self.way_to_puller(slot)) {
             self.cancel_once_more(now, slot, peer, link);
         }
     }
@@ -141,8 +141,8 @@ impl<P: Ports> Driver<'_, P> {
         if self.links.safe_invalidate() || !self.is_lent(slot) {
             return false;
         }
-        let said = self.slots.get(slot).map_or(0, SlotState::cancels);
-        if said == 0 || self.left_of_bound(said) == Span::default() {
+        let sent = self.slots.get(slot).map_or(0, SlotState::cancels);
+        if sent == 0 || self.left_of_bound(sent) == Span::default() {
             return false;
         }
         match self.way_to_puller(slot) {
@@ -172,8 +172,8 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Starts the next part of the drain bound.
     fn await_puller(&mut self, now: Instant, slot: u32) {
-        let said = self.slots.get(slot).map_or(0, SlotState::cancels);
-        let left = self.left_of_bound(said);
+        let sent = self.slots.get(slot).map_or(0, SlotState::cancels);
+        let left = self.left_of_bound(sent);
         if let Some(state) = self.slots.get_mut(slot) {
             state.count_cancel();
         }
@@ -186,8 +186,8 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// What is left of the drain bound after the wait for this many CANCELs.
-    fn left_of_bound(&self, said: u8) -> Span {
-        let waited = self.between_cancels().times(u32::from(said)).as_nanos();
+    fn left_of_bound(&self, sent: u8) -> Span {
+        let waited = self.between_cancels().times(u32::from(sent)).as_nanos();
         Span::from_nanos(self.config.drain_bound.as_nanos().saturating_sub(waited))
     }
 }
