@@ -72,7 +72,8 @@
 
 /*
  * In the capabilities of an engine: a descriptor that comes back before its first byte moved is
- * reported as untouched.
+ * reported as untouched. Without it, a PUT that its peer has refused ends as
+ * LND_DELIVERY_UNKNOWN, unless lnd_config.flags has LND_CANCEL_FIRST.
  */
 #define LND_FEATURE_KNOWS_UNTOUCHED 2U
 

@@ -13,7 +13,8 @@ pub const LND_MAX_KEY: usize = 32;
 pub const LND_FEATURE_REMOTE_COMPLETION: u32 = 1;
 
 /// In the capabilities of an engine: a descriptor that comes back before its first byte moved is
-/// reported as untouched.
+/// reported as untouched. Without it, a PUT that its peer has refused ends as
+/// LND_DELIVERY_UNKNOWN, unless lnd_config.flags has LND_CANCEL_FIRST.
 pub const LND_FEATURE_KNOWS_UNTOUCHED: u32 = 2;
 
 /// In the capabilities of an engine: a remote read of an address that is not published ends with an
