@@ -87,6 +87,9 @@ impl Channel for Toy {
     fn is_reliable(&self) -> bool {
         true
     }
+    fn ends_at_once(&self) -> bool {
+        true
+    }
     fn send(
         &mut self,
         _: LinkId,

@@ -216,7 +216,6 @@ pub enum Sent {
 ///
 /// ```
 /// use std::cell::RefCell;
-/// use lnd_core::message::Lane;
 /// use lnd_core::prelude::*;
 ///
 /// /// Writes to the peer's backlog.
@@ -227,6 +226,10 @@ pub enum Sent {
 ///         256
 ///     }
 ///     fn is_reliable(&self) -> bool {
+///         true
+///     }
+///     /// `send` never returns `Ok(None)`: `submit` may say that a small PUT is done.
+///     fn ends_at_once(&self) -> bool {
 ///         true
 ///     }
 ///     fn ready(&mut self, _: LinkId, _: Nid, lane: Lane) -> bool {

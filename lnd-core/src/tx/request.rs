@@ -181,7 +181,7 @@ crate::sentences! { Why {
     Self::BadAddress => "the engine cannot reach a fragment",
     Self::HeaderTooLong => "the header is too long",
     Self::TooLong => "the length exceeds the fragments, or the room of the other side",
-    Self::WrongKind => "a PUT is received and a GET is given, not the other way round",
+    Self::WrongKind => "a PUT is received and a GET gets a reply, not the other way round",
     Self::DeadlinePassed => "the deadline has passed",
     Self::BadLink => "there is no such link",
     Self::NoRoute => "there is no way to the NID, or it is our own",
