@@ -141,6 +141,19 @@ fn names_that_no_server_takes_are_no_failure() {
     assert!(text.contains("5 files"), "{text}");
 }
 
+/// A fabric beside the files may be the memory of nodes that run: it is not among what is sent.
+#[test]
+fn a_fabric_is_no_file_to_send() {
+    let place = Place::new("beside");
+    let format =
+        ["fabric", "format", "--nodes", "2", "--window", "33", "--fabric", "files/lnd.fabric"];
+    assert!(place.lnd(&format).output().unwrap().status.success());
+    let output = place.lnd(&ARGUMENTS).args(["--generated", "0", "--calm"]).output().unwrap();
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("files, 2 files of 0.3 MiB: found"), "{text}");
+}
+
 /// Nothing to send is no proof of anything; a directory that is not there is not made.
 #[test]
 fn a_demonstration_of_nothing_is_refused() {

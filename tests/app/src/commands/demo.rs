@@ -10,7 +10,8 @@ use super::{Done, Failed};
 
 #[derive(Debug, clap::Args)]
 pub struct DemoArgs {
-    /// Send every regular file below this directory (build output and version control left out).
+    /// Send every regular file below this directory (build output, version control
+    /// and fabrics left out).
     #[arg(long, default_value = ".")]
     dir: PathBuf,
     /// Size of the generated set beside it, in MiB; 0: none.

@@ -4,8 +4,9 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use lnd_sim::fabric::free_bytes;
+use lnd_sim::fabric::{free_bytes, Mapping};
 use lnd_sim::rng::Rng;
 
 use crate::files::{parts, Hash};
@@ -21,6 +22,16 @@ pub struct Item {
     pub size: u64,
     /// Bytes of a message's payload.
     pub chunk: u32,
+    /// When it had been written last when it was found; `None`: its file system does not say.
+    pub written: Option<SystemTime>,
+}
+
+impl Item {
+    /// Whether the file has been written, or is gone, since it was found.
+    pub fn has_changed(&self) -> bool {
+        !fs::metadata(&self.path)
+            .is_ok_and(|now| now.len() == self.size && now.modified().ok() == self.written)
+    }
 }
 
 /// Directories that are not looked into: build output and version control.
@@ -29,8 +40,8 @@ const LEFT_OUT: [&str; 2] = ["target", ".git"];
 /// Asked between pieces of what is done before the traffic begins: an error ends it.
 pub type GoOn<'a> = &'a dyn Fn() -> io::Result<()>;
 
-/// Every regular file below `dir`, in order of names; links are not followed. `go_on` is asked
-/// before each entry.
+/// Every regular file below `dir`, in order of names; links are not followed. A fabric is left
+/// out: it is memory of nodes that may run. `go_on` is asked before each entry.
 ///
 /// # Errors
 /// A directory cannot be read, or `go_on` says so.
@@ -44,7 +55,7 @@ pub fn collect(dir: &Path, go_on: GoOn<'_>) -> io::Result<Vec<PathBuf>> {
             let left_out = LEFT_OUT.iter().any(|name| entry.file_name() == *name);
             if kind.is_dir() && !left_out {
                 open.push(entry.path());
-            } else if kind.is_file() {
+            } else if kind.is_file() && !Mapping::is_fabric(&entry.path()) {
                 found.push(entry.path());
             }
         }
@@ -169,7 +180,8 @@ pub fn items(root: &str, base: &Path, paths: &[PathBuf], rng: &mut Rng) -> Vec<I
             65_537..=1_048_576 => 1 << rng.between(12, 20),
             _ => 1 << rng.between(16, 22),
         };
-        items.push(Item { path: path.clone(), name, size, chunk });
+        let written = metadata.modified().ok();
+        items.push(Item { path: path.clone(), name, size, chunk, written });
     }
     items
 }

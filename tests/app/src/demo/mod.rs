@@ -20,7 +20,8 @@ pub use report::Outcome;
 /// What to demonstrate.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Every regular file below is sent; build output and version control data are left out.
+    /// Every regular file below is sent; build output, version control data
+    /// and fabrics are left out.
     pub dir: PathBuf,
     /// Bytes of the generated set beside it.
     pub generated: u64,

@@ -9,8 +9,10 @@ use lnd_core::time::Span;
 use lnd_sim::node::Stats;
 use serde_json::{json, Map, Value};
 
+use super::files::Item;
 use super::incarnation::{Remains, FAILURE_COUNTERS};
 use super::percentiles::Latencies;
+use crate::files::JobError;
 
 /// What a failure did to one node.
 #[derive(Clone, Debug)]
@@ -47,6 +49,8 @@ pub struct Outcome {
     pub bytes: u64,
     /// Files that could not be read.
     pub unreadable: Vec<String>,
+    /// Names of files that came back otherwise and were written meanwhile, on the disk.
+    pub changed: Vec<String>,
     /// What each incarnation has left.
     pub incarnations: Vec<(&'static str, Remains)>,
     /// What the failures did.
@@ -62,10 +66,20 @@ impl Outcome {
             files,
             bytes,
             unreadable: Vec::new(),
+            changed: Vec::new(),
             incarnations: Vec::new(),
             failures: Vec::new(),
             oracle: 0,
         }
+    }
+
+    /// Finds out which of the files that came back otherwise have been written while the run
+    /// lasted: those say nothing about the nodes.
+    pub fn find_changed(&mut self, items: &[Item]) {
+        let done = self.incarnations.iter().flat_map(|(_, incarnation)| &incarnation.done);
+        let other = done.filter(|it| matches!(it.error, Some(JobError::Unexpected { .. })));
+        let changed = |name: &str| items.iter().any(|it| it.name == name && it.has_changed());
+        self.changed = other.map(|it| it.job.name.clone()).filter(|name| changed(name)).collect();
     }
 
     /// Everything that went wrong; empty: the run is good.
@@ -93,6 +107,12 @@ impl Outcome {
             }
             for done in &incarnation.done {
                 match &done.error {
+                    Some(JobError::Unexpected { .. }) if self.changed.contains(&done.job.name) => {
+                        let name = &done.job.name;
+                        wrong.push(format!(
+                            "{name}: was written meanwhile; --dir needs files at rest"
+                        ));
+                    }
                     Some(error) => wrong.push(format!("{}: {error}", done.job.name)),
                     None if matches!(done.job.work, crate::files::Work::Get { .. }) => {
                         verified += 1;
@@ -295,5 +315,52 @@ impl Outcome {
         }
         writeln!(f, "VIOLATIONS: {}", wrong.len())?;
         wrong.iter().take(20).try_for_each(|line| writeln!(f, "  {line}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::demo::files::{collect, items};
+    use crate::files::{Discard, Job, JobDone, JobId};
+    use lnd_core::time::Instant;
+    use lnd_sim::fabric::nid_of;
+    use lnd_sim::rng::Rng;
+
+    /// Both came back otherwise. Only of the one that lies as it lay a node is to blame.
+    #[test]
+    fn a_file_that_was_written_meanwhile_is_told_from_one_that_came_back_otherwise() {
+        let dir = std::env::temp_dir().join(format!("lnd-changed-{}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        ["log", "still"].iter().for_each(|it| fs::write(dir.join(it), "first").unwrap());
+        let paths = collect(&dir, &|| Ok(())).unwrap();
+        let items = items("dir", &dir, &paths, &mut Rng::new(1));
+        let done = |(id, item): (usize, &Item)| JobDone {
+            id: JobId(id as u64),
+            job: Job::get(nid_of(1), &item.name, Discard, Instant::ORIGIN),
+            error: Some(JobError::Unexpected { checksum: 7 }),
+            bytes: item.size,
+            checksum: None,
+            names: Vec::new(),
+            started: Instant::ORIGIN,
+            ended: Instant::ORIGIN,
+            restarts: 0,
+        };
+        let done = items.iter().enumerate().map(done).collect();
+        let mut outcome = Outcome::new(items.len(), 10);
+        outcome.incarnations.push(("A", Remains { done, ended_well: true, ..Remains::default() }));
+        fs::write(dir.join("log"), "first, second").unwrap();
+        outcome.find_changed(&items);
+        assert_eq!(
+            outcome.violations(),
+            [
+                "dir/log: was written meanwhile; --dir needs files at rest",
+                "dir/still: another file: checksum 0000000000000007",
+                "0 of 2 files were brought back and verified",
+            ]
+        );
+        fs::remove_dir_all(&dir).unwrap();
     }
 }

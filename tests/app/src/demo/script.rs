@@ -74,6 +74,7 @@ pub fn run(options: &Options) -> Result<Outcome, Broken> {
     };
     let mut play = Play::new(options, &stage, &items, begin);
     play.run()?;
+    play.outcome.find_changed(&items);
     if signals::stopped() {
         return Err("stopped by a signal".into());
     }

@@ -165,6 +165,11 @@ impl Mapping {
         Ok(mapping)
     }
 
+    /// Whether the file at `path` is a fabric. It is read, and neither mapped nor locked.
+    pub fn is_fabric(path: &Path) -> bool {
+        File::open(path).is_ok_and(|file| bytes_needed(&file).is_ok())
+    }
+
     /// The file, if there is one.
     pub const fn backing(&self) -> Option<&File> {
         self.file.as_ref()

@@ -13,7 +13,7 @@ use crate::files::rpc::Refusal;
 
 /// Names a job of one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct JobId(pub(super) u64);
+pub struct JobId(pub(crate) u64);
 
 /// Something to be done at a server.
 #[derive(Debug)]
