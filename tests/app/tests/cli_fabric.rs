@@ -27,7 +27,7 @@ fn a_server_that_is_not_there_is_told_of_by_the_fabrics_table() {
     };
     each_command("1@soft", "lnd.fabric: there is no such fabric; `lnd node` makes it");
     let mut node = place.small_node();
-    each_command("2@soft", "2@soft0: not present on this fabric");
+    each_command("2@soft", "2@soft0: not present on this fabric; there is 1@soft0");
     each_command("9@soft", "9@soft0: no route: this fabric has the nodes 1@soft0 to 3@soft0");
     for link in ["0", "1"] {
         place.ok(&["fabric", "link", "lnd.fabric", "1@soft", link, "down"]);
@@ -36,7 +36,8 @@ fn a_server_that_is_not_there_is_told_of_by_the_fabrics_table() {
     place.ok(&["fabric", "link", "lnd.fabric", "1@soft", "1", "up"]);
     place.ok(&["ping", "1@soft"]);
     node.kill();
-    each_command("1@soft", "1@soft0: not present on this fabric (it died)");
+    let none = "no other node is; `lnd node --me 1@soft0` starts it";
+    each_command("1@soft", &format!("1@soft0: not present on this fabric (it died); {none}"));
     assert_eq!(
         place.names("."),
         ["file", "lnd.fabric", "lnd.fabric.1.control", "node.log", "store"]

@@ -48,7 +48,13 @@ fn tell(json: bool, value: impl FnOnce() -> Value, words: impl FnOnce() -> Strin
 }
 
 fn with<T>(file: &Path, act: impl FnOnce(&Fabric<'_>) -> Result<T, Broken>) -> Result<T, Broken> {
-    let mapping = Mapping::open(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mapping = Mapping::open(file).map_err(|error| match error {
+        OpenError::Io(error) if error.kind() == ErrorKind::NotFound => {
+            let how = "`lnd fabric format` or `lnd node` makes it";
+            format!("{}: there is no such fabric; {how}", file.display())
+        }
+        error => format!("{}: {error}", file.display()),
+    })?;
     super::guard(file, &mapping);
     let fabric = Fabric::attach(&mapping)?;
     act(&fabric)

@@ -5,6 +5,10 @@ use lnd_core::id::{LinkId, Nid};
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_sim::fabric::{nid_of, node_of, Fabric, NodeState};
 
+const NOT_HERE: &str = "not present on this fabric";
+/// So many nodes are named where one is not there.
+const NAMED: usize = 8;
+
 /// Why `to` cannot be reached from node `me` now; `None`: by the table it can.
 pub(super) fn obstacle(fabric: &Fabric<'_>, me: u32, to: Nid) -> Option<String> {
     let Some(node) = node_of(to).filter(|node| *node < fabric.shape().nodes) else {
@@ -13,8 +17,10 @@ pub(super) fn obstacle(fabric: &Fabric<'_>, me: u32, to: Nid) -> Option<String> 
     // A process that was killed counts as alive until another has looked at its lock.
     fabric.probe_death(node);
     match fabric.state_of(node) {
-        NodeState::Absent => return Some(format!("{to}: not present on this fabric")),
-        NodeState::Dead => return Some(format!("{to}: not present on this fabric (it died)")),
+        NodeState::Absent => return Some(format!("{to}: {NOT_HERE}; {}", present(fabric, me, to))),
+        NodeState::Dead => {
+            return Some(format!("{to}: {NOT_HERE} (it died); {}", present(fabric, me, to)));
+        }
         NodeState::Joining => return Some(format!("{to}: not present yet: it is joining")),
         NodeState::Alive => {}
     }
@@ -28,6 +34,25 @@ pub(super) fn obstacle(fabric: &Fabric<'_>, me: u32, to: Nid) -> Option<String> 
     } else {
         None
     }
+}
+
+/// Which nodes are there beside `me`; if there is none, how `to` comes to be there.
+fn present(fabric: &Fabric<'_>, me: u32, to: Nid) -> String {
+    let alive = |node: &u32| {
+        *node != me && {
+            fabric.probe_death(*node);
+            fabric.state_of(*node) == NodeState::Alive
+        }
+    };
+    let nids = (0..fabric.shape().nodes).filter(alive).map(|node| nid_of(node).to_string());
+    let mut named: Vec<String> = nids.take(NAMED + 1).collect();
+    if named.is_empty() {
+        return format!("no other node is; `lnd node --me {to}` starts it");
+    }
+    if named.len() > NAMED {
+        named[NAMED] = "…".into();
+    }
+    format!("there is {}", named.join(", "))
 }
 
 /// Why there is never a way to `to`; `None`: it is a node of the fabric.
