@@ -21,6 +21,13 @@ fn failing(place: &Place, args: &[&str]) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
+/// No text that only Rust's programmers read.
+fn is_for_people(told: &str) {
+    for word in ["{", "Some(", "Tag ", "Nid(", "LinkId(", "Instant(", "Twice("] {
+        assert!(!told.contains(word), "{word}: {told}");
+    }
+}
+
 #[test]
 fn a_failure_says_what_was_promised_what_happened_and_how_to_see_it_again() {
     let place = Place::new("sim-failure");
@@ -36,10 +43,7 @@ fn a_failure_says_what_was_promised_what_happened_and_how_to_see_it_again() {
     assert!(told.contains("  the last events of node "), "{told}");
     let again = "again: lnd sim --seed 3 --seconds 1 --defect late-write\n";
     assert!(told.contains(again), "{told}");
-    // No text that only Rust's programmers read.
-    for word in ["{", "Some(", "Tag ", "Nid(", "LinkId("] {
-        assert!(!told.contains(word), "{word}: {told}");
-    }
+    is_for_people(&told);
     // The same again, as a document.
     let (shown, told) = failing(&place, &[&args[..], &["--json"]].concat());
     assert_eq!(told, "");
@@ -47,6 +51,26 @@ fn a_failure_says_what_was_promised_what_happened_and_how_to_see_it_again() {
     assert_eq!(shown["rule"], "INV-2", "{shown:#}");
     assert_eq!(shown["command"], again.trim_end().trim_start_matches("again: "));
     assert!(shown["last"].as_array().unwrap().len() > 5, "{shown:#}");
+}
+
+/// Counters are broken into lines that a terminal shows whole, and no line is empty.
+#[test]
+fn a_good_run_is_shown_in_lines_of_a_terminals_width() {
+    let place = Place::new("sim-width");
+    for args in [&["sim", "--seed", "42"][..], &["sim", "--rails", "--seed", "1"]] {
+        let shown = place.ok(args);
+        assert!(shown.starts_with("seed ") && !shown.contains("\n\n"), "{shown}");
+    }
+    let shown = place.ok(&["sim", "--seed", "42"]);
+    let counters: Vec<&str> = shown.lines().filter(|line| line.contains('=')).collect();
+    assert!(counters.len() >= 4, "two nodes, more than a line each: {shown}");
+    assert!(counters.iter().all(|line| line.starts_with("    ") && line.len() <= 100), "{shown}");
+    let document = json(&place.ok(&["sim", "--seed", "42", "--json"]));
+    for node in document["nodes"].as_array().unwrap() {
+        for (name, value) in node["counters"].as_object().unwrap() {
+            assert!(shown.contains(&format!(" {name}={value}")), "{name}: {shown}");
+        }
+    }
 }
 
 #[test]
@@ -58,11 +82,13 @@ fn every_public_defect_is_found() {
         let seeds = ["sim", "--seeds", "40", "--jobs", "2", "--quiet", "--defect", defect];
         let (_, told) = failing(&place, &seeds);
         assert!(told.starts_with("FAILED seed ") && told.contains(defect), "{told}");
+        is_for_people(&told);
     }
     for defect in ["no-history", "lost-end", "early-end"] {
         let seeds = ["sim", "--rails", "--seeds", "40", "--quiet", "--defect", defect];
         let (_, told) = failing(&place, &seeds);
         assert!(told.starts_with("FAILED seed ") && told.contains(defect), "{told}");
+        is_for_people(&told);
     }
     for wrong in [
         &["sim", "--defect", "none"][..],

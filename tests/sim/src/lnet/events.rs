@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What the layer tells its user, and what it tells the driver it has done wrong.
 
+use std::fmt;
+
 use lnd_core::id::{Nid, Tag};
 use lnd_core::message::NakReason;
 use lnd_core::transfer::Status;
@@ -224,4 +226,20 @@ pub enum Violation {
     ReplyTooLong(u64),
     /// A REPLY had come as a message of its own.
     RepliedTwice(u64),
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (id, what) = match self {
+            Self::NeverIssued(id) => (id, "there never was one"),
+            Self::EndedTwice(id) => (id, "has ended already"),
+            Self::NotHandedOver(id) => (id, "was not with the driver"),
+            Self::NotASend(id) => (id, "is not one that was sent"),
+            Self::StatusDisagrees(id) => (id, "errno, health and delivery do not agree"),
+            Self::UnexpectedReply(id) => (id, "a reply with what may not have one"),
+            Self::ReplyTooLong(id) => (id, "more bytes than the request has room for"),
+            Self::RepliedTwice(id) => (id, "its REPLY has come already, by itself"),
+        };
+        write!(f, "message {id}: {what}")
+    }
 }

@@ -247,7 +247,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             self.lnet.send_refused(id)
         };
         if let Err(violation) = done {
-            self.stats.violations.push(format!("giving message {id} back: {violation:?}"));
+            self.stats.violations.push(format!("giving message {id} back: {violation}"));
         }
         wait
     }
@@ -374,7 +374,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
 
     fn finalize(&mut self, id: u64, status: Status, reply: Option<u32>) {
         if let Err(violation) = self.lnet.on_finalized(id, status, reply) {
-            self.stats.violations.push(format!("finalize of message {id}: {violation:?}"));
+            self.stats.violations.push(format!("finalize: {violation}"));
         }
     }
 

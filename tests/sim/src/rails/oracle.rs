@@ -7,8 +7,11 @@
 //! by hop: what a router passes on is another message.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use lnd_core::time::{Instant, Span};
+
+use crate::simulator::fail::Seconds;
 
 /// Defects to seed, so that the checks can be shown to bite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +74,21 @@ struct Message {
     harmless: bool,
 }
 
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "from node {}, due at {}", self.host, Seconds(self.deadline))?;
+        for (at, (own, next)) in &self.tries {
+            write!(f, "; tried at {} from interface {own} to {next}", Seconds(*at))?;
+        }
+        f.write_str(if self.ended { "; ended" } else { "; not ended" })?;
+        match self.delivered {
+            0 => f.write_str(", not delivered"),
+            1 => f.write_str(", delivered"),
+            times => write!(f, ", delivered {times} times"),
+        }
+    }
+}
+
 /// The oracle.
 #[derive(Debug, Default)]
 pub struct Oracle {
@@ -100,8 +118,11 @@ impl Oracle {
     }
 
     fn broken(&mut self, serial: u64, what: &str) {
-        let message = self.messages.get(&serial);
-        self.violations.push(format!("{what}: message {serial}: {message:?}"));
+        let message = match self.messages.get(&serial) {
+            Some(message) => message.to_string(),
+            None => "unknown".into(),
+        };
+        self.violations.push(format!("{what}: message {serial}: {message}"));
     }
 
     /// A message begins.

@@ -240,7 +240,7 @@ impl HostIncarnation<'_> {
 
     fn finalize(&mut self, id: u64, status: Status, reply: Option<u32>) {
         if let Err(violation) = self.lnet.on_finalized(id, status, reply) {
-            self.stats.violations.push(format!("finalize of message {id}: {violation:?}"));
+            self.stats.violations.push(format!("finalize: {violation}"));
         }
     }
 

@@ -39,7 +39,7 @@ pub fn report(incarnation: &mut HostIncarnation<'_>, now: Instant, defect: Optio
                     let notified =
                         incarnation.node.lnet.on_finalized(report.user, report.status, reply);
                     if let Err(violation) = notified {
-                        incarnation.node.stats.violations.push(format!("{violation:?}"));
+                        incarnation.node.stats.violations.push(violation.to_string());
                     }
                 }
             }

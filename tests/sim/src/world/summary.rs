@@ -147,21 +147,35 @@ impl fmt::Display for Summary {
         for (error, count) in self.refused.iter().filter(|(_, count)| *count > 0) {
             write!(f, " {error}: {count},")?;
         }
-        writeln!(f, " {} in all", self.refused.total())?;
+        write!(f, " {} in all", self.refused.total())?;
         for (number, node) in self.nodes.iter().enumerate() {
             write!(
                 f,
-                "  node {number}, {} incarnations, {} transitions:",
+                "\n  node {number}, {} incarnations, {} transitions",
                 node.incarnations, node.traced
             )?;
-            for &counter in Counter::ALL {
-                let value = node.counters.value(counter);
-                if value > 0 {
-                    write!(f, " {}={value}", counter.name())?;
-                }
-            }
-            writeln!(f)?;
+            write_counters(f, &node.counters)?;
         }
         Ok(())
     }
+}
+
+/// Counters that are not zero, in lines of a terminal's width.
+fn write_counters(f: &mut fmt::Formatter<'_>, counters: &Counters) -> fmt::Result {
+    const WIDTH: usize = 100;
+    let mut column = WIDTH;
+    for &counter in Counter::ALL {
+        let value = counters.value(counter);
+        if value == 0 {
+            continue;
+        }
+        let shown = format!(" {}={value}", counter.name());
+        if column + shown.len() > WIDTH {
+            write!(f, "\n   ")?;
+            column = 3;
+        }
+        f.write_str(&shown)?;
+        column += shown.len();
+    }
+    Ok(())
 }

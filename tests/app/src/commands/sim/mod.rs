@@ -306,7 +306,7 @@ impl SimArgs {
             say!("{shown:#}");
             return Ok(());
         }
-        say!("{report}");
+        say!("{}", report.to_string().trim_end());
         if self.coverage {
             say!("{coverage}");
         }

@@ -14,6 +14,8 @@
 //! | no message after its deadline (LU-16303) | a frame of a message leaves when its deadline has passed |
 //! | our own faults are ours (LU-17505, LU-20379) | a sender all of whose links are down, and that knows it, is told that the peer is down |
 
+mod words;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -195,7 +197,7 @@ impl DeliveryOracle {
     fn report(&mut self, at: usize, node: u32, what: &str) {
         let Some(message) = self.messages.get(at) else { return };
         if self.classifies(message) {
-            let what = format!("{what}: {message:?}");
+            let what = format!("{what}: {message}");
             self.broken.push(Undelivered { node, tag: message.tag, what });
         }
     }
@@ -365,7 +367,7 @@ impl DeliveryOracle {
             Some(message) => Err(Undelivered {
                 node: message.from,
                 tag: message.tag,
-                what: format!("S0-18: told delivered, and the receiver never saw it: {message:?}"),
+                what: format!("S0-18: told delivered, and the receiver never saw it: {message}"),
             }),
         }
     }

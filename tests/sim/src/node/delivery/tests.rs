@@ -32,7 +32,20 @@ fn sent() -> (DeliveryOracle, usize) {
 
 fn rule(oracle: &mut DeliveryOracle) -> Option<String> {
     let what = oracle.take_broken()?.what;
-    Some(what.split(": Tracked").next().unwrap_or_default().to_owned())
+    Some(what.split(": a message from node ").next().unwrap_or_default().to_owned())
+}
+
+/// What was broken is said in words, which name all that a person asks first.
+#[test]
+fn a_message_is_shown_in_words() {
+    let (mut oracle, at) = sent();
+    let words = |oracle: &DeliveryOracle| oracle.messages.get(at).map(ToString::to_string);
+    let begin = "a message from node 0 to node 1, submitted at 10.000000 s, due at 10.050000 s; \
+                 sent to incarnation 000000000000000b, not seen there";
+    assert_eq!(words(&oracle), Some(format!("{begin}; not ended")));
+    oracle.ended(at, status(Cause::PeerDown, Place::Queue));
+    let end = "; ended: errno -112, RemoteDropped, not delivered: PeerDown while it was in Queue";
+    assert_eq!(words(&oracle), Some(format!("{begin}{end}")));
 }
 
 #[test]
