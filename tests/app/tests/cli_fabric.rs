@@ -28,6 +28,9 @@ fn a_server_that_is_not_there_is_told_of_by_the_fabrics_table() {
     each_command("1@soft", "lnd.fabric: there is no such fabric; `lnd node` makes it");
     let mut node = place.small_node();
     each_command("2@soft", "2@soft0: not present on this fabric; there is 1@soft0");
+    // The last place is the one that a command takes.
+    let itself = "3@soft0: not present on this fabric but for this command; there is 1@soft0";
+    each_command("3@soft", itself);
     each_command("9@soft", "9@soft0: no route: this fabric has the nodes 1@soft0 to 3@soft0");
     for link in ["0", "1"] {
         place.ok(&["fabric", "link", "lnd.fabric", "1@soft", link, "down"]);

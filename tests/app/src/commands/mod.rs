@@ -46,7 +46,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and all of the output is written
   1  not done: the reason is on standard error; of `sim` and `replay`: a rule was broken
-  2  a usage error, or a plan or description that cannot be: nothing was done
+  2  a usage error, or a plan, description or settings file that cannot be: nothing was done
   3  of `ping`: some were answered and some were lost
 
 Where a command has --json, standard output is one JSON document and nothing else.";

@@ -27,7 +27,7 @@ impl CompletionArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct ManArgs {
-    /// Write every page into this directory, which has to be there; without it, the page of `lnd`
+    /// Write every page into this directory, made if there is none; without it, the page of `lnd`
     /// itself goes to standard output.
     #[arg(long)]
     dir: Option<PathBuf>,
@@ -38,7 +38,10 @@ impl ManArgs {
         let mut command = grammar().disable_help_subcommand(true);
         command.build();
         match self.dir {
-            Some(dir) => write_pages(&command, "lnd", &dir)?,
+            Some(dir) => {
+                fs::create_dir_all(&dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+                write_pages(&command, "lnd", &dir)?;
+            }
             None => io::stdout().write_all(&page(&command, "lnd")?)?,
         }
         Ok(())

@@ -260,7 +260,8 @@ impl Asking<'_> {
 
 impl Actor for Asking<'_> {
     fn begin(&mut self, station: &mut Station<'_>) -> Result<(), Broken> {
-        if let Some(why) = stranger(station.fabric(), self.server) {
+        let me = node_of(station.node.driver.identity().nid).unwrap_or_default();
+        if let Some(why) = stranger(station.fabric(), me, self.server) {
             return Err(why.into());
         }
         let mut config = ClientConfig::new(u64::from(random_word()));

@@ -14,6 +14,9 @@ pub(super) fn obstacle(fabric: &Fabric<'_>, me: u32, to: Nid) -> Option<String> 
     let Some(node) = node_of(to).filter(|node| *node < fabric.shape().nodes) else {
         return Some(no_route(fabric, to));
     };
+    if node == me {
+        return Some(itself(fabric, me, to));
+    }
     // A process that was killed counts as alive until another has looked at its lock.
     fabric.probe_death(node);
     match fabric.state_of(node) {
@@ -55,10 +58,17 @@ fn present(fabric: &Fabric<'_>, me: u32, to: Nid) -> String {
     format!("there is {}", named.join(", "))
 }
 
-/// Why there is never a way to `to`; `None`: it is a node of the fabric.
-pub(super) fn stranger(fabric: &Fabric<'_>, to: Nid) -> Option<String> {
-    let node = node_of(to).filter(|node| *node < fabric.shape().nodes);
-    node.is_none().then(|| no_route(fabric, to))
+/// Why there is never a way from node `me` to `to`; `None`: it is another node of the fabric.
+pub(super) fn stranger(fabric: &Fabric<'_>, me: u32, to: Nid) -> Option<String> {
+    match node_of(to).filter(|node| *node < fabric.shape().nodes) {
+        None => Some(no_route(fabric, to)),
+        Some(node) => (node == me).then(|| itself(fabric, me, to)),
+    }
+}
+
+/// A command takes any place that is free, and that of an absent node is.
+fn itself(fabric: &Fabric<'_>, me: u32, to: Nid) -> String {
+    format!("{to}: {NOT_HERE} but for this command; {}", present(fabric, me, to))
 }
 
 fn no_route(fabric: &Fabric<'_>, to: Nid) -> String {
