@@ -41,7 +41,9 @@ fn the_receiver_is_killed_in_the_middle_and_restarted() {
     let mut node = place.node("restarted.log");
     let notified = put.wait();
     assert!(notified.contains("put big.bin"), "{notified}");
-    place.ok(&["get", "big.bin", "1@soft", "--out", "back.bin"]);
+    assert!(notified.contains(", begun anew "), "the server has lost its third: {notified}");
+    let got = place.ok(&["get", "big.bin", "1@soft", "--out", "back.bin"]);
+    assert!(got.contains(" MiB/s, checksum "), "nothing went wrong: {got}");
     assert!(same(&big, &place.dir.join("back.bin")));
     node.stop();
 }

@@ -166,11 +166,13 @@ fn notified(verb: &str, name: &str, done: &JobDone, manner: Manner) {
     } else {
         format!("{mib:.1} MiB in {seconds:.2} s, {:.0} MiB/s", mib / seconds.max(1e-9))
     };
-    crate::say!(
-        "{verb} {name}: {size}, {} restarts, checksum {:016x}",
-        done.restarts,
-        done.checksum.unwrap_or_default()
-    );
+    let anew = match done.restarts {
+        0 => String::new(),
+        1 => ", begun anew once".into(),
+        times => format!(", begun anew {times} times"),
+    };
+    let sum = done.checksum.unwrap_or_default();
+    crate::say!("{verb} {name}: {size}{anew}, checksum {sum:016x}");
 }
 
 /// Sends a file, under its own name or another; `-` is standard input.
