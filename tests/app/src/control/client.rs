@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::place::shortened;
+use super::system::connect;
 use super::{LINE, VERSION};
 use crate::process::Broken;
 
@@ -29,11 +30,15 @@ impl Client {
     /// No node listens there.
     pub fn open(path: &Path) -> Result<Self, Broken> {
         let name = path.display();
-        let connected = shortened(path).and_then(|(_dir, short)| UnixStream::connect(short));
+        let connected = shortened(path).and_then(|(_dir, short)| connect(&short, PATIENCE));
         let stream = connected.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => format!("{name}: no node has its control socket there"),
             io::ErrorKind::ConnectionRefused => {
                 format!("{name}: the node is gone, or it is no control socket")
+            }
+            io::ErrorKind::WouldBlock => {
+                let seconds = PATIENCE.as_secs();
+                format!("{name}: no connection within {seconds} s: the node's process stands still")
             }
             _ => format!("{name}: {error}"),
         })?;

@@ -7,11 +7,12 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use lnd_core::id::Nid;
 
+use super::system::connect;
 use crate::process::Broken;
 
 /// The control socket of a node of a fabric: `lnd.fabric.1.control` of 1@soft.
@@ -84,7 +85,20 @@ fn sockets(fabric: &Path) -> Result<Vec<PathBuf>, Broken> {
 
 /// Whether a node is at its control socket: one that was killed has left its file behind.
 fn answers(path: &Path) -> bool {
-    shortened(path).and_then(|(_dir, short)| UnixStream::connect(short)).is_ok()
+    shortened(path).and_then(|(_dir, short)| is_taken(&short)).unwrap_or(false)
+}
+
+/// Whether a process is at a socket, although it may stand still.
+///
+/// # Errors
+/// Of another kind than that none is.
+pub(super) fn is_taken(short: &Path) -> io::Result<bool> {
+    // It is there if the kernel has to hold this up.
+    match connect(short, Duration::from_millis(1)).map_err(|error| (error.kind(), error)) {
+        Ok(_) | Err((io::ErrorKind::WouldBlock, _)) => Ok(true),
+        Err((io::ErrorKind::ConnectionRefused, _)) => Ok(false),
+        Err((_, error)) => Err(error),
+    }
 }
 
 /// A path to the same place that is short enough for a socket's address, for as long as the file is

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde_json::{json, Value};
 
-use super::place::shortened;
+use super::place::{is_taken, shortened};
 use super::system::{has_hung_up, listen_privately};
 use super::{LINE, VERSION};
 use crate::process::Broken;
@@ -93,18 +93,13 @@ impl Socket {
                 let why = "is there and is no socket";
                 return Err(format!("{}: {why}", path.display()).into());
             }
-            match UnixStream::connect(&short) {
-                Ok(_) => {
-                    let why = "another process has its control socket there";
-                    return Err(format!("{}: {why}", path.display()).into());
-                }
-                // Left behind by a process that was killed.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                    fs::remove_file(path).map_err(named)?;
-                }
-                // Of another kind, or another user's: it may well be in use.
-                Err(error) => return Err(named(error).into()),
+            // An error is of another kind, or another user's socket: it may well be in use.
+            if is_taken(&short).map_err(named)? {
+                let why = "another process has its control socket there";
+                return Err(format!("{}: {why}", path.display()).into());
             }
+            // Left behind by a process that was killed.
+            fs::remove_file(path).map_err(named)?;
         }
         // Who may use the socket may stop the node.
         let listener = listen_privately(&short).map_err(named)?;
