@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Most bytes of such a file.
@@ -34,6 +35,20 @@ pub fn read(path: &Path) -> io::Result<String> {
     // As all of it is there, an error is about its characters.
     bytes.as_slice().read_to_string(&mut text)?;
     Ok(text)
+}
+
+/// Whether two paths lead to one file, there already or to be made. Devices and pipes are none.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let found = |path: &Path| std::fs::metadata(path).ok();
+    if let (Some(one), Some(other)) = (found(one), found(other)) {
+        return one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino());
+    }
+    let place = |path: &Path| {
+        let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+        let above = above.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(above.join(path.file_name()?))
+    };
+    place(one).is_some_and(|it| Some(it) == place(other))
 }
 
 #[cfg(test)]

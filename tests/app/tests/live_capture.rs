@@ -8,7 +8,7 @@ use std::fs;
 
 use lnd_app::capture::head::HEAD_BYTES;
 use lnd_shortmsg::wire::{decode, Checksum};
-use place::Place;
+use place::{wait_until, Place};
 
 /// The packets of a capture: direction, and the name of the message.
 fn packets(file: &[u8]) -> Vec<(u8, String)> {
@@ -78,4 +78,59 @@ fn a_capture_that_cannot_be_written_harms_no_other() {
     }
     place.ok(&["put", "some.bin", "1@soft", "--me", "3@soft"]);
     node.stop();
+}
+
+/// What a capture would cut before it is written: what is sent, what is fetched, and the capture of
+/// another process.
+#[test]
+fn a_capture_replaces_no_file_that_is_in_use() {
+    let place = Place::new("capture-same");
+    let sent = fs::read(place.write("some.bin", 3000)).unwrap();
+    std::os::unix::fs::symlink("some.bin", place.dir.join("link")).unwrap();
+    let args = ["node", "--me", "1@soft", "--dir", "store", "--window", "34", "--capture", "c"];
+    let mut node = place.start("node.log", &args);
+    node.wait_until("the node is up", |log| log.contains("is up"));
+    for capture in ["some.bin", "./some.bin", "link"] {
+        let told = place.refused(&["put", "some.bin", "1@soft", "--capture", capture]);
+        assert!(told.contains(&format!("{capture}: is the file that is sent")), "{told}");
+        assert_eq!(fs::read(place.dir.join("some.bin")).unwrap(), sent);
+    }
+    place.ok(&["put", "some.bin", "1@soft"]);
+    let told = place.refused(&["get", "some.bin", "1@soft", "--out", "x", "--capture", "./x"]);
+    assert!(told.contains("./x: is the file that is written"), "{told}");
+    assert!(!place.dir.join("x").exists());
+    let before = fs::metadata(place.dir.join("c")).unwrap().len();
+    let told = place.refused(&["ping", "1@soft", "--capture", "c"]);
+    assert!(told.contains("c: another process writes its capture there"), "{told}");
+    assert!(fs::metadata(place.dir.join("c")).unwrap().len() >= before, "it was not cut");
+    node.stop();
+    assert!(packets(&fs::read(place.dir.join("c")).unwrap()).len() > 10);
+    // One that has ended is replaced.
+    let mut node = place.start("node.log", &args);
+    node.wait_until("the node is up", |log| log.contains("is up"));
+    assert!(fs::metadata(place.dir.join("c")).unwrap().len() < before);
+    node.stop();
+}
+
+/// A FIFO without a reader is an error at once: a node that waits for one is taken for dead.
+#[test]
+fn a_capture_waits_for_no_reader() {
+    let place = Place::new("capture-fifo");
+    let fifo = std::process::Command::new("mkfifo").arg(place.dir.join("fifo")).status().unwrap();
+    assert!(fifo.success());
+    let args = ["node", "--me", "1@soft", "--dir", "store", "--window", "34", "--capture", "fifo"];
+    let mut node = place.start("node.log", &args);
+    assert_eq!(node.end().code(), Some(1));
+    assert!(node.log().contains("fifo: no process reads this FIFO"), "{}", node.log());
+    // With a reader it is a capture as any other.
+    let reader = place.dir.join("fifo");
+    let reader = std::thread::spawn(move || fs::read(reader).unwrap());
+    wait_until("the reader is there", || {
+        node = place.start("node.log", &args);
+        wait_until("it is up, or has ended", || node.has_ended() || node.log().contains("is up"));
+        !node.has_ended()
+    });
+    place.ok(&["ping", "1@soft"]);
+    node.stop();
+    assert!(packets(&reader.join().unwrap()).len() > 3);
 }

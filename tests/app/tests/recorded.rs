@@ -128,6 +128,35 @@ fn files_are_about_one_run_and_must_be_writable() {
     assert!(String::from_utf8(out.stderr).unwrap().contains("no/such/directory/x.html"));
 }
 
+/// One would replace the other, or the plan.
+#[test]
+fn files_of_a_run_are_apart() {
+    let dir = place("recorded-same");
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("plan.toml"), "").unwrap();
+    std::os::unix::fs::symlink("plan.toml", dir.join("link")).unwrap();
+    for (args, why) in [
+        (["--capture", "x", "--report", "./x"], "--capture and --report are one file"),
+        (["--trace", "x", "--capture", "x"], "--trace and --capture are one file"),
+        (["--trace", "x", "--report", "x"], "--trace and --report are one file"),
+        (["--faults", "plan.toml", "--report", "link"], "--faults and --report are one file"),
+        (["--shrink", "x", "--report", "x"], "--shrink and --report are one file"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lnd"));
+        let output = command.arg("sim").args(args).current_dir(&dir).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
+        assert!(told.contains(why), "{told}");
+        assert!(!dir.join("x").exists());
+        assert_eq!(std::fs::read(dir.join("plan.toml")).unwrap(), b"");
+    }
+    // A device takes both.
+    let null = ["sim", "--seed", "1", "--seconds", "1", "--capture", "/dev/null", "--report"];
+    assert!(lnd(&[&null[..], &["/dev/null"]].concat()).status.success());
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
 /// A file system that has no room for all of a file leaves none of it, and takes nothing away from
 /// the others.
 #[test]

@@ -4,6 +4,8 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -27,11 +29,11 @@ impl Live {
     /// A capture of node `node`, which has so many links.
     ///
     /// # Errors
-    /// The file cannot be made.
+    /// The file cannot be made, or another process writes its capture there.
     pub fn create(path: &Path, node: u32, links: usize) -> io::Result<Self> {
         let application = concat!("lnd ", env!("CARGO_PKG_VERSION"));
         let nid = nid_of(node).to_string();
-        let out = BufWriter::new(File::create(path)?);
+        let out = BufWriter::new(open(path)?);
         let mut writer = Writer::new(out, application, &format!("the frames of {nid}"))?;
         for link in 0..links {
             writer.interface(&format!("{nid} link {link}"), &nid)?;
@@ -61,6 +63,33 @@ impl Live {
         })?;
         self.writer.flush()
     }
+}
+
+/// Opens a file and cuts it, unless another process has it for its capture.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    // A FIFO is not waited for: the node is at work already.
+    let options = options.write(true).create(true).truncate(false).custom_flags(libc::O_NONBLOCK);
+    let file = options.open(path).map_err(|error| match error.raw_os_error() {
+        Some(libc::ENXIO) => io::Error::other("no process reads this FIFO"),
+        _ => error,
+    })?;
+    // SAFETY: it sets the flags of a descriptor that is open: this one waits from now on.
+    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if file.metadata()?.is_file() {
+        // SAFETY: the descriptor is open.
+        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+            let error = io::Error::last_os_error();
+            // A file system without locks has captures too.
+            if error.kind() == io::ErrorKind::WouldBlock {
+                return Err(io::Error::other("another process writes its capture there"));
+            }
+        }
+        file.set_len(0)?;
+    }
+    Ok(file)
 }
 
 impl Tap for Live {

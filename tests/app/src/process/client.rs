@@ -19,6 +19,7 @@ use super::presence::{obstacle, stranger};
 use super::{signals, Broken, Setup, GRACE};
 use crate::files::{ClientConfig, FileClient, Job, JobDone, JobError, Pages, Room, WriteBehind};
 use crate::progress;
+use crate::text::is_same;
 
 /// What a client does next.
 pub(super) enum Next {
@@ -175,6 +176,16 @@ fn notified(verb: &str, name: &str, done: &JobDone, manner: Manner) {
     crate::say!("{verb} {name}: {size}{anew}, checksum {sum:016x}");
 }
 
+/// Whether the capture, if there is to be one, is a file of its own.
+fn check_capture(setup: &Setup, file: &Path, what: &str) -> Result<(), Broken> {
+    let Some(capture) = &setup.capture else { return Ok(()) };
+    if file != Path::new("-") && is_same(capture, file) {
+        let capture = capture.display();
+        return Err(format!("{capture}: is {what}, and no place for a capture").into());
+    }
+    Ok(())
+}
+
 /// Sends a file, under its own name or another; `-` is standard input.
 ///
 /// # Errors
@@ -186,6 +197,8 @@ pub fn put(
     to: Nid,
     manner: Manner,
 ) -> Result<(), Broken> {
+    // The capture is cut before it is written, and the file may not have been read by then.
+    check_capture(setup, file, "the file that is sent")?;
     // Before signals are caught: reading may take for ever.
     let source = input::source(file)?;
     let own = || file.file_name()?.to_str();
@@ -208,6 +221,7 @@ pub fn put(
 /// # Errors
 /// The file, the fabric or the server.
 pub fn get(setup: &Setup, name: &str, to: &Path, from: Nid, manner: Manner) -> Result<(), Broken> {
+    check_capture(setup, to, "the file that is written")?;
     signals::catch();
     if to == Path::new("-") || manner.json {
         crate::output::use_stderr();

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! One process's node: fabric file, station, engines on threads, peers watched.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -26,6 +23,7 @@ use serde_json::Value;
 use super::{Broken, Control, Setup, LINKS};
 use crate::capture::Live;
 use crate::control::{answer, default_path, OfProcess, Order, Process, Socket};
+use crate::text::is_same;
 
 /// The configuration of a process's node.
 pub fn config() -> Config {
@@ -219,8 +217,7 @@ fn answer_to(
 fn tap(setup: &Setup, station: &mut Station<'_>, node: u32) -> Result<(), Broken> {
     let Some(path) = &setup.capture else { return Ok(()) };
     let named = |error: std::io::Error| format!("{}: {error}", path.display());
-    let file = |path: &Path| fs::metadata(path).map(|it| (it.dev(), it.ino())).ok();
-    if file(path).is_some_and(|it| Some(it) == file(&setup.fabric)) {
+    if is_same(path, &setup.fabric) {
         // Every node of it would end: the file is cut before it is written.
         return Err(format!("{}: is the fabric, and no place for a capture", path.display()).into());
     }

@@ -43,6 +43,11 @@ impl Outputs {
         (self.capture.is_some() || self.report.is_some()).then(RunLog::default)
     }
 
+    /// The files, by their options.
+    pub fn files(&self) -> [(&'static str, Option<&Path>); 2] {
+        [("--capture", self.capture.as_deref()), ("--report", self.report.as_deref())]
+    }
+
     /// Writes all files that are asked for.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use clap::builder::PossibleValue;
 use indicatif::ProgressBar;
 use lnd_app::recorded::{Cast, Outputs, Told};
 use lnd_app::report::Outcome;
+use lnd_app::text::is_same;
 use lnd_app::{complain, progress, say};
 use lnd_sim::simulator::{Coverage, Failure, FaultPlan, Recorded, RunLog, Shrunk};
 use lnd_sim::{rails, world};
@@ -167,8 +168,26 @@ impl SimArgs {
         (!is_known).then(|| format!("--defect {name}: only {which} several interfaces (--rails)"))
     }
 
+    /// Two options that name one file: one would replace the other. A plan may be shrunk in its
+    /// place.
+    fn object_to_files(&self) -> Option<String> {
+        let [capture, report] = self.outputs.files();
+        let shrink = ("--shrink", self.shrink.as_deref());
+        let trace = ("--trace", self.trace.as_deref());
+        let written = [shrink, trace, capture, report];
+        let plan = written[1..].iter().map(|it| (("--faults", self.faults.as_deref()), *it));
+        let pairs = (0..written.len())
+            .flat_map(|at| written[at + 1..].iter().map(move |other| (written[at], *other)));
+        plan.chain(pairs).find_map(|((one, path), (other, to))| {
+            is_same(path?, to?).then(|| format!("{one} and {other} are one file"))
+        })
+    }
+
     /// What the options' own ranges do not say.
     fn objection(&self, faults: &Faults) -> Option<String> {
+        if let Some(objection) = self.object_to_files() {
+            return Some(objection);
+        }
         if self.seed.checked_add(self.seeds.unwrap_or(1)).is_none() {
             return Some("--seed and --seeds are more than there are seeds".into());
         }
