@@ -104,7 +104,25 @@ impl fmt::Write for Plain {
 
 /// Prints a JSON document to standard output, wherever lines go.
 pub fn document(value: &serde_json::Value) {
-    remember(to_stdout(format_args!("{value:#}")));
+    remember(to_stdout(format_args!("{}", escaped(format_args!("{value:#}")))));
+}
+
+/// Prints a JSON value as one line, as [`document`] does.
+pub fn record(value: &serde_json::Value) {
+    remember(to_stdout(format_args!("{}", escaped(format_args!("{value}")))));
+}
+
+/// JSON without the control characters that JSON allows and terminals may obey: DEL, and those from
+/// U+0080 on.
+pub fn escaped(json: Arguments<'_>) -> String {
+    let mut text = String::new();
+    for char in json.to_string().chars() {
+        match char {
+            '\u{7f}'..='\u{9f}' => text.push_str(&format!("\\u{:04x}", char as u32)),
+            _ => text.push(char),
+        }
+    }
+    text
 }
 
 fn to_stdout(what: Arguments<'_>) -> io::Result<()> {

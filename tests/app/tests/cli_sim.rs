@@ -308,3 +308,28 @@ fn what_is_no_number_is_said_to_be_none() {
         assert_eq!(place.run(&args).status.code(), Some(2));
     }
 }
+
+/// What is JSON stays JSON, and no terminal obeys it.
+#[test]
+fn control_characters_of_a_plan_s_name_are_escaped_as_json_has_it() {
+    let place = Place::new("sim-control");
+    let name = "a\u{7f}b\u{9b}2Jc\u{1b}d.toml";
+    fs::write(place.dir.join(name), "").unwrap();
+    let args = ["sim", "--seed", "3", "--seconds", "1", "--defect", "late-write", "--json"];
+    let (shown, _) = failing(&place, &[&args[..], &["--faults", name]].concat());
+    let again = json(&shown)["command"].as_str().unwrap().to_owned();
+    assert!(again.contains("\u{7f}b\u{9b}2Jc"), "{again:?}");
+    assert!(!shown.contains(|it: char| it.is_control() && it != '\n'), "{shown:?}");
+    // A trace's words are anything, line by line.
+    place.ok(&["sim", "--seed", "3", "--seconds", "1", "--trace", "t.jsonl"]);
+    let text = fs::read_to_string(place.dir.join("t.jsonl")).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    let event = lines[1].replacen("\"words\":\"", "\"words\":\"\u{7f}\u{9b}", 1);
+    assert_ne!(event, lines[1]);
+    lines[1] = &event;
+    fs::write(place.dir.join("t.jsonl"), lines.join("\n") + "\n").unwrap();
+    let shown = place.ok(&["replay", "--show", "--json", "t.jsonl"]);
+    assert!(!shown.contains(|it: char| it.is_control() && it != '\n'), "{shown:?}");
+    let first = json(shown.lines().next().unwrap());
+    assert!(first["words"].as_str().unwrap().starts_with("\u{7f}\u{9b}"), "{first}");
+}

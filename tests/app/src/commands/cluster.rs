@@ -45,7 +45,7 @@ impl ClusterCommand {
         match self {
             Self::Check { file, json: true } => {
                 let nids: Vec<&str> = cluster.node.iter().map(|it| it.nid.as_str()).collect();
-                say!("{:#}", json!({ "file": file.display().to_string(), "nodes": nids }));
+                output::document(&json!({ "file": file.display().to_string(), "nodes": nids }));
                 Ok(())
             }
             Self::Check { file, json: false } => {

@@ -2,7 +2,7 @@
 //! `lnd fsm`: the machines of the library, as the tests of lnd-core make them from its functions.
 
 use clap::ValueEnum;
-use lnd_app::say;
+use lnd_app::{output, say};
 use serde_json::{json, Value};
 
 use super::{Done, Failed};
@@ -116,7 +116,7 @@ impl FsmArgs {
             let shown = json!({
                 "machine": machine.name, "title": machine.title(), "edges": machine.edges(),
             });
-            say!("{shown:#}");
+            output::document(&shown);
             return Ok(());
         }
         let drawing = match self.format {

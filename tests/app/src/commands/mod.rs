@@ -28,7 +28,7 @@ use std::time::Instant;
 use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use lnd_app::process::{check_window, Broken};
-use lnd_app::{complain, say};
+use lnd_app::{complain, output, say};
 use serde_json::Value;
 
 /// The inside of a Lustre Network Driver at work: real files as PUT and GET between nodes, through
@@ -188,7 +188,7 @@ impl Failed {
 /// Prints a value: as JSON, or as YAML for people.
 fn print(value: &Value, json: bool) {
     if json {
-        say!("{value:#}");
+        output::document(value);
     } else {
         say!("{}", lnd_app::yaml::text(value).trim_end());
     }

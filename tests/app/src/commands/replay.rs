@@ -54,7 +54,7 @@ impl ReplayArgs {
                 continue;
             }
             if self.json {
-                say!("{event}");
+                output::record(&event);
                 continue;
             }
             let (Some(at), Some(node), Some(words)) =
@@ -98,13 +98,10 @@ impl ReplayArgs {
             let differs = differs
                 .as_ref()
                 .map(|(number, then, now)| json!({ "number": number, "then": then, "now": now }));
-            say!(
-                "{:#}",
-                json!({
-                    "same": is_same, "events": record.len(), "then": head.outcome, "now": now,
-                    "differs": differs,
-                })
-            );
+            output::document(&json!({
+                "same": is_same, "events": record.len(), "then": head.outcome, "now": now,
+                "differs": differs,
+            }));
         } else if is_same {
             say!("the same run: {} events, {}", record.len(), told_in_words(&now));
         } else {

@@ -4,7 +4,7 @@
 
 use clap::ValueEnum;
 use lnd_app::cluster::Cluster;
-use lnd_app::say;
+use lnd_app::output;
 use lnd_sim::{rails, world};
 use serde_json::{json, Value};
 
@@ -40,7 +40,7 @@ impl SchemaArgs {
             Of::Cluster => "Nodes for lnd cluster".into(),
         };
         bound(&mut schema, self.of);
-        say!("{schema:#}");
+        output::document(&schema);
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -172,9 +173,20 @@ impl FileSink {
     }
 }
 
+/// Most bytes of a file's name in its draft's: a name has 255, of which the rest takes 26.
+const DRAFT_NAME: usize = 229;
+
+/// The first bytes of a name, to the end of a character.
+fn front(name: &[u8], most: usize) -> &[u8] {
+    let is_inside = |at: usize| name.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    let end = (0..=most.min(name.len())).rev().find(|end| !is_inside(*end));
+    &name[..end.unwrap_or(0)]
+}
+
 /// A draft beside `path`, locked (`flock`) for as long as it is open.
 fn draft_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
+    let name = OsStr::from_bytes(front(name.as_bytes(), DRAFT_NAME));
     loop {
         let mut draft = OsString::from(".");
         draft.push(name);
@@ -330,6 +342,22 @@ mod tests {
         stay.sort_unstable();
         assert_eq!(scratch.names(), stay);
         drop(sink);
+    }
+
+    /// A name of a file system's longest is one as any other, whatever its letters.
+    #[test]
+    fn a_file_may_have_the_longest_name() {
+        let scratch = Scratch::new("longest");
+        for name in ["n".repeat(255), "ä".repeat(127), format!("n{}", "ä".repeat(127))] {
+            let mut sink = FileSink::create(&scratch.0.join(&name)).unwrap();
+            let draft = sink.draft.file_name().unwrap().to_owned();
+            assert!(is_draft(&draft) && draft.to_str().is_some(), "{draft:?}");
+            sink.write(0, b"new").unwrap();
+            sink.finish(3).unwrap();
+            drop(sink);
+            assert_eq!(scratch.names(), [&*name]);
+            fs::remove_file(scratch.0.join(&name)).unwrap();
+        }
     }
 
     #[test]

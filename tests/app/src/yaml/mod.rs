@@ -8,6 +8,8 @@ pub use read::read;
 
 use serde_json::{Map, Value};
 
+use crate::output::escaped;
+
 /// The value as a YAML document.
 pub fn text(value: &Value) -> String {
     let mut text = String::new();
@@ -95,7 +97,7 @@ fn quoted(word: &str) -> String {
     if is_word && ends_plainly && !means_more && word.chars().all(plain) {
         word.to_owned()
     } else {
-        Value::from(word).to_string()
+        escaped(format_args!("{}", Value::from(word)))
     }
 }
 

@@ -117,6 +117,7 @@ mod tests {
             "net": [{ "nid": "1@soft0", "links": [{ "link": 0, "up": true }] }, { "nid": "x" }],
             "none": [], "empty": {}, "deep": { "list": [1, -2, 2.5, null, [], "no", "12", "0x1f"] },
             "odd": ["", "a: b", "#", " x", "x ", "a\nb", "ä", "~", "-", "\u{1b}", "true", "1e3"],
+            "controls": "\u{7f}\u{85}\u{9b}",
             "12": { "no": "yes", "": 1 },
         });
         assert_eq!(read(&text(&value)).as_ref(), Ok(&value));

@@ -12,7 +12,7 @@ use indicatif::ProgressBar;
 use lnd_app::recorded::{Cast, Outputs, Told};
 use lnd_app::report::Outcome;
 use lnd_app::text::is_same;
-use lnd_app::{complain, progress, say};
+use lnd_app::{complain, output, progress, say};
 use lnd_sim::simulator::{Coverage, Failure, FaultPlan, Recorded, RunLog, Shrunk};
 use lnd_sim::{rails, world};
 use serde_json::{json, Value};
@@ -322,7 +322,7 @@ impl SimArgs {
             if self.coverage {
                 shown["coverage"] = show::coverage(&coverage);
             }
-            say!("{shown:#}");
+            output::document(&shown);
             return Ok(());
         }
         say!("{}", report.to_string().trim_end());
@@ -339,7 +339,7 @@ impl SimArgs {
             if self.coverage {
                 shown["coverage"] = show::coverage(coverage);
             }
-            say!("{shown:#}");
+            output::document(&shown);
             return;
         }
         let (count, more) = (coverage.seeds, more.map_or(String::new(), |it| format!("; {it}")));
@@ -386,7 +386,7 @@ impl SimArgs {
             }
         }
         if self.json {
-            say!("{shown:#}");
+            output::document(&shown);
         }
         Err(Failed::Said)
     }
