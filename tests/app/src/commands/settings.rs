@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! `lnd export` and `lnd import`: the settings of running nodes as a file.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use lnd_app::control::client::Client;
 use lnd_app::control::default_path;
 use lnd_app::process::{parse_nid, Broken};
 use lnd_app::{text, yaml};
+use lnd_core::id::Nid;
 use serde_json::{json, Map, Value};
 
 use super::control::WhichArgs;
@@ -60,7 +62,7 @@ pub struct ImportArgs {
 
 /// What a node is to be set to.
 struct Wanted {
-    nid: String,
+    nid: Nid,
     client: Client,
     request: Value,
 }
@@ -76,11 +78,17 @@ impl ImportArgs {
         let document = yaml::read(&text).map_err(|why| Failed::Plan(named(&why)))?;
         let (found, left_out) = interfaces(&document).map_err(|why| Failed::Plan(named(&why)))?;
         let mut all = Vec::new();
+        let mut nids = HashSet::new();
         // All is checked before any is set.
         for (number, it) in found.into_iter().enumerate() {
-            let (nid, request) = wanted(it)
-                .map_err(|why| Failed::Plan(named(&format!("interface {}: {why}", number + 1))))?;
-            let mut client = Client::open(&default_path(&self.fabric, parse_nid(&nid)?))?;
+            let place =
+                |why: Broken| Failed::Plan(named(&format!("interface {}: {why}", number + 1)));
+            let (nid, request) = wanted(it).map_err(place)?;
+            if !nids.insert(nid) {
+                // Which of the two is meant?
+                return Err(place(format!("{nid} is there twice").into()));
+            }
+            let mut client = Client::open(&default_path(&self.fabric, nid))?;
             let mut check = request.clone();
             check["check"] = true.into();
             let answer = client.ask(check).map_err(|error| named(&error))?;
@@ -91,7 +99,7 @@ impl ImportArgs {
             if !self.check {
                 answer = it.client.ask(it.request)?;
             }
-            shown.push(json!({ "nid": it.nid, "set": answer["set"] }));
+            shown.push(json!({ "nid": it.nid.to_string(), "set": answer["set"] }));
         }
         let verb = if self.check { "checked" } else { "imported" };
         let mut done = json!({ verb: shown });
@@ -131,9 +139,9 @@ fn interfaces(document: &Value) -> Result<(Vec<&Value>, Vec<&str>), String> {
 }
 
 /// The NID of an interface, and the request that sets what is said of it.
-fn wanted(interface: &Value) -> Result<(String, Value), Broken> {
+fn wanted(interface: &Value) -> Result<(Nid, Value), Broken> {
     let nid = interface["nid"].as_str().ok_or("there is no 'nid'")?;
-    parse_nid(nid)?;
+    let nid = parse_nid(nid)?;
     // What a node shows of itself beside its settings.
     let facts = ["nid", "status", "incarnation", "state", "links", "slots"];
     let (mut knobs, mut tunables) = (Map::new(), Map::new());
@@ -152,5 +160,5 @@ fn wanted(interface: &Value) -> Result<(String, Value), Broken> {
             other => return Err(format!("unknown key '{other}'").into()),
         }
     }
-    Ok((nid.to_owned(), json!({ "do": "set", "knobs": knobs, "tunables": tunables })))
+    Ok((nid, json!({ "do": "set", "knobs": knobs, "tunables": tunables })))
 }

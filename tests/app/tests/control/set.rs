@@ -119,6 +119,11 @@ fn settings_are_exported_and_imported() {
     // All or nothing, with what is wrong and where.
     let wrong = |from: &str, to: &str| exported.replace(from, to);
     let deep = "[".repeat(100_000);
+    // The same node by another of its names.
+    let first = exported.find("            -   nid: 1@soft0").unwrap();
+    let second = exported.find("            -   nid: 2@soft0").unwrap();
+    let again = exported[first..second].replace("1@soft0", "1@soft").replace("1111", "5555");
+    let twice = format!("{exported}{again}");
     for (text, code, why) in [
         (wrong("2222", "0"), 1, "message_timeout_ms is not 1 to"),
         (wrong("2222", "many"), 1, "message_timeout_ms is not 1 to"),
@@ -137,6 +142,7 @@ fn settings_are_exported_and_imported() {
         ("net: *a".into(), 2, "wrong: "),
         ("net: &a [*a]".into(), 2, "an anchor"),
         (deep, 2, "recursion limit"),
+        (twice, 2, "interface 3: 1@soft0 is there twice"),
         (String::new(), 2, "it is empty"),
         ("\0".into(), 2, "wrong: "),
     ] {
