@@ -296,3 +296,25 @@ fn a_page_answers_requests_that_are_more_than_it_reads() {
         assert!(answer.starts_with(&begin), "{}: {answer}", &request[..20]);
     }
 }
+
+/// Connections that ask nothing are open for two seconds each, and a scrape has ten.
+#[test]
+fn readers_that_ask_nothing_hold_up_no_other() {
+    let page = Page::open("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = page.address().to_string();
+    let is_open = |stream: &mut TcpStream| {
+        stream.set_nonblocking(true).unwrap();
+        let read = stream.read(&mut [0]);
+        read.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+    };
+    let round = || {
+        let mut silent: Vec<_> = (0..3).map(|_| TcpStream::connect(&address).unwrap()).collect();
+        get(&address, "/bounds");
+        silent.iter_mut().all(is_open)
+    };
+    // Again where this machine has kept the answer for as long as they may be silent.
+    assert!((0..5).any(|_| round()), "an answer before the silent ones are given up");
+    // More than there is room for are answered in their turn.
+    let _silent: Vec<_> = (0..20).map(|_| TcpStream::connect(&address).unwrap()).collect();
+    get(&address, "/bounds");
+}

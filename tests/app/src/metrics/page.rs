@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The page: as much of HTTP as Prometheus needs, one reader at a time.
+//! The page: as much of HTTP as Prometheus needs, for a few readers at a time.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::{render, Board};
 
+/// Readers at a time; others wait. One that asks nothing holds up no other.
+const READERS: u32 = 16;
 /// Longest request that is read.
 const REQUEST: usize = 8_192;
 /// So long a reader may take to close its end.
@@ -65,13 +67,26 @@ impl Drop for Page {
 }
 
 fn serve(listener: &TcpListener, board: &Board, end: &AtomicBool) {
-    while !end.load(Ordering::Relaxed) {
-        match listener.accept() {
-            // A reader that goes away in between is its own trouble.
-            Ok((stream, _)) => drop(answer(stream, board, end)),
-            Err(_) => thread::sleep(NAP),
+    // Relaxed: a count, by which no memory is handed over.
+    let open = &AtomicU32::new(0);
+    thread::scope(|scope| {
+        while !end.load(Ordering::Relaxed) {
+            let has_room = open.load(Ordering::Relaxed) < READERS;
+            let Some((stream, _)) = has_room.then(|| listener.accept().ok()).flatten() else {
+                thread::sleep(NAP);
+                continue;
+            };
+            open.fetch_add(1, Ordering::Relaxed);
+            let reader = move || {
+                // A reader that goes away in between is its own trouble.
+                drop(answer(stream, board, end));
+                open.fetch_sub(1, Ordering::Relaxed);
+            };
+            if thread::Builder::new().spawn_scoped(scope, reader).is_err() {
+                open.fetch_sub(1, Ordering::Relaxed);
+            }
         }
-    }
+    });
 }
 
 /// The first line of a request; `None`: it is too long.
