@@ -145,7 +145,7 @@ fn a_running_node_shows_what_it_does() {
     assert!(TcpStream::connect(&address).is_err(), "the page ends with its node");
 }
 
-/// Buckets only grow, and the last one counts all.
+/// Buckets only grow, the last one counts all, and the sum is theirs.
 fn assert_histograms(page: &BTreeMap<String, Read_>) {
     let mut series = 0;
     for (family, read) in page.iter().filter(|(_, read)| read.kind == "histogram") {
@@ -165,6 +165,17 @@ fn assert_histograms(page: &BTreeMap<String, Read_>) {
             let braces = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
             let count = read.samples[&format!("{family}_count{braces}")];
             assert_eq!(row.last(), Some(&(f64::INFINITY, count)), "{family} {labels}");
+            // The sum is in the unit of the bounds: within what the buckets allow.
+            let sum = read.samples[&format!("{family}_sum{braces}")];
+            let (mut least, mut most, mut below) = (0.0, 0.0, (0.0, 0.0));
+            for (bound, value) in row {
+                let here = value - below.1;
+                least += here * below.0;
+                most += if here > 0.0 { here * bound } else { 0.0 };
+                below = (bound, value);
+            }
+            let slack = 1e-6 * sum + 1e-9;
+            assert!(least <= sum + slack && sum <= most + slack, "{least} {sum} {most} {labels}");
             series += 1;
         }
     }
