@@ -131,10 +131,11 @@ fn host_on(
             scope.spawn(move || drive_engine(&mut engine_ref, clock, end));
         }
         station.open_links(OPENING);
-        let begun = tapped.and_then(|()| actor.begin(&mut station));
-        let is_to_end = begun.is_ok();
+        // The control socket is there before the node says that it is up.
+        let open = tapped.and_then(|()| control(setup, &station));
+        let begun = open.and_then(|control| actor.begin(&mut station).map(|()| control));
         // A node that cannot go on leaves in good order too: others would take it for dead.
-        let (begun, control) = match begun.and_then(|()| control(setup, &station)) {
+        let (begun, control) = match begun {
             Ok(control) => (Ok(()), control),
             Err(error) => (Err(error), None),
         };
@@ -176,7 +177,7 @@ fn host_on(
                 }
             }
         }
-        if is_to_end {
+        if *has_begun {
             actor.end(station.now(), &mut station);
         }
         let ended = station.shut_down(Span::from_secs(20), |station| {
