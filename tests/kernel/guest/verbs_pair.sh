@@ -187,7 +187,7 @@ silent() {
     meet
     limit=60
     [ "$(word defect none)" = none ] || limit=10
-    until_so 30 idle || [ "$limit" = 10 ] || die "only $(verbs probes) probes"
+    until_so 30 watches || [ "$limit" = 10 ] || die "only $(verbs probes) probes"
     if [ "$me" = 1 ]; then
         connected || die "an idle connection has ended"
         disturb loss 100%
@@ -201,7 +201,7 @@ silent() {
 }
 silence() { ! connected; }
 # Machine 1 decides when the silence begins: machine 0 may have probed less by then.
-idle() { probed 3 || { [ "$me" = 0 ] && silence; }; }
+watches() { probed 3 || { [ "$me" = 0 ] && silence; }; }
 
 # One machine is gone, without a word. The other one has nothing to send to it: it finds that its
 # connection is dead, asks by a hello, and takes it for down. The last phase: nothing follows it.
