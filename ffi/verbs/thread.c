@@ -7,7 +7,6 @@
 #include "upper.h"
 
 #define FRAMES	16	/* frames of a peer and lane between two calls of lnd_run() */
-#define REPORTS	64	/* reports between two rounds of frames */
 
 /* Offers a frame where it was received. Returns whether it is done with. */
 static bool lnd_verbs_offer(struct lnd_host_node *node, struct lnd_verbs_peer *peer,
@@ -75,20 +74,12 @@ int lnd_verbs_thread(void *data)
 	struct lnd_host_node *node = data;
 
 	while (!kthread_should_stop()) {
-		u64 next = LND_NEVER, now;
+		u64 next, now;
 		bool more;
-		u32 state = 0;
 
 		more = lnd_verbs_receive(lnd_verbs_of(node));
 		now = lnd_host_now();
-		lnd_run(node->ni, now, REPORTS, &next);
-		lnd_run_state_get(node->ni, &state);
-		if (state == LND_QUIESCENT && next == LND_NEVER) {
-			lnd_upper_quiescent(node);
-			complete_all(&node->quiescent);
-		}
-		next = min(next, lnd_upper_run(node, now));
-		next = min(next, lnd_host_changes_log(node, now));
+		next = lnd_host_node_run(node, now);
 		if (!more && next > now)
 			lnd_verbs_rest(node, next);
 		else

@@ -9,6 +9,8 @@
 #include "lnd_host.h"
 #include "upper.h"
 
+#define REPORTS	64	/* reports between two rounds of messages */
+
 static enum hrtimer_restart lnd_host_node_timer(struct hrtimer *timer)
 {
 	struct lnd_host_node *node = container_of(timer, struct lnd_host_node, timer);
@@ -109,4 +111,27 @@ void lnd_host_bug(void *ctx, const char *what)
 	/* The file stats has their number. */
 	if (atomic_inc_return(&node->bugs) <= LND_HOST_BUGS_SAID)
 		pr_err("node %u: %s\n", node->number, what);
+}
+
+/**
+ * lnd_host_node_run() - What each round of a node's thread does between messages and engines.
+ * @node: the node.
+ * @now: the time.
+ *
+ * Context: the node's thread.
+ * Return: when the next round is due; LND_NEVER: not by time.
+ */
+u64 lnd_host_node_run(struct lnd_host_node *node, u64 now)
+{
+	u64 next = LND_NEVER;
+	u32 state = 0;
+
+	lnd_run(node->ni, now, REPORTS, &next);
+	lnd_run_state_get(node->ni, &state);
+	if (state == LND_QUIESCENT && next == LND_NEVER) {
+		lnd_upper_quiescent(node);
+		complete_all(&node->quiescent);
+	}
+	next = min(next, lnd_upper_run(node, now));
+	return min(next, lnd_host_changes_log(node, now));
 }

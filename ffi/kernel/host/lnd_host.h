@@ -269,6 +269,7 @@ int lnd_host_node_bus(struct lnd_host_node *node, u32 link, bool gone);
 
 /* base.c */
 int lnd_host_node_init(struct lnd_host_node *node, struct lnd_host_fabric *fabric, u32 number);
+u64 lnd_host_node_run(struct lnd_host_node *node, u64 now);
 void lnd_host_lock(void *ctx);
 void lnd_host_unlock(void *ctx);
 u32 lnd_host_self_id(void *ctx);

@@ -10,7 +10,6 @@
 #include "upper.h"
 
 #define FRAMES	64	/* messages received between two calls of lnd_run() */
-#define REPORTS	64	/* reports between two rounds of messages */
 
 /*
  * Receives messages. Returns whether there may be more to receive now. A message that stays in its
@@ -108,21 +107,13 @@ int lnd_host_node_thread(void *data)
 	struct lnd_host_node *node = data;
 
 	while (!kthread_should_stop()) {
-		u64 next = LND_NEVER, now;
+		u64 next, now;
 		bool more;
-		u32 state = 0;
 
 		lnd_host_watch(node);
 		more = lnd_host_receive(node);
 		now = lnd_host_now();
-		lnd_run(node->ni, now, REPORTS, &next);
-		lnd_run_state_get(node->ni, &state);
-		if (state == LND_QUIESCENT && next == LND_NEVER) {
-			lnd_upper_quiescent(node);
-			complete_all(&node->quiescent);
-		}
-		next = min(next, lnd_upper_run(node, now));
-		next = min(next, lnd_host_changes_log(node, now));
+		next = lnd_host_node_run(node, now);
 		lnd_host_node_engines(node);
 		if (!more && next > now)
 			lnd_host_node_rest(node, next);
