@@ -99,7 +99,7 @@ def link_c(root, archive, out, flags):
     out.mkdir(parents=True, exist_ok=True)
     sources = root / "ffi/firmware/cortex-m"
     objects = []
-    for name in ("board", "platform", "node", "main"):
+    for name in ("start", "board", "platform", "node", "main"):
         objects.append(out / f"{name}.o")
         must("arm-none-eabi-gcc", *C_FLAGS, *flags, "-I", root / "ffi/include", "-o", objects[-1],
              sources / f"{name}.c")

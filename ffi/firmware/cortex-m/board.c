@@ -13,8 +13,6 @@
 #define TIMER_RELOAD 0x8U
 #define TIMER_INT 0xcU
 #define TIMER_ON 0x9U /* enabled, with its interrupt */
-#define IRQ_ALARM 8
-#define IRQ_CLOCK 9
 #define NS_PER_TICK 40U
 
 #define SYSTICK_CTRL 0xe000e010U
@@ -27,14 +25,10 @@
 #define SCB_ICSR 0xe000ed04U
 #define SCB_ICSR_PENDSTSET (1U << 26)
 #define SCB_SHPR3 0xe000ed20U
-#define SCB_CPACR 0xe000ed88U
 
-#define PAINT 0x5ac45ac4U
+#define PAINT 0x5ac45ac4U /* start.c's */
 
-extern uint32_t data_load[], data_begin[], data_end[], bss_begin[], bss_end[];
 extern uint32_t stack_end[], stack_start[];
-
-void reset(void);
 
 static volatile uint32_t wraps; /* of the clock */
 static volatile uint32_t woken;
@@ -57,72 +51,20 @@ static void unmask(uint32_t before)
 	__asm volatile("msr primask, %0" ::"r"(before) : "memory");
 }
 
-/* --- start --- */
+/* --- interrupts of the timers --- */
 
-void reset(void)
-{
-	uint32_t *to, *from = data_load;
-
-	for (to = data_begin; to < data_end; to++)
-		*to = *from++;
-	for (to = bss_begin; to < bss_end; to++)
-		*to = 0;
-	REG(SCB_CPACR) |= 0xfU << 20; /* the compiler's calling convention has the FPU */
-	__asm volatile("dsb\n\tisb" ::: "memory");
-	board_end(main() == 0);
-}
-
-/* The stack is painted before its first use. */
-__attribute__((naked)) static void start(void)
-{
-	__asm volatile("ldr r0, =stack_end\n\t"
-		       "ldr r1, =stack_start\n\t"
-		       "ldr r2, =0x5ac45ac4\n"
-		       "1:\tstr r2, [r0], #4\n\t"
-		       "cmp r0, r1\n\t"
-		       "blo 1b\n\t"
-		       "b reset");
-}
-
-static void unexpected(void)
-{
-	board_text("wrong: exception\n");
-	board_end(0);
-}
-
-static void on_alarm(void)
+void board_on_alarm(void)
 {
 	REG(ALARM + TIMER_CTRL) = 0;
 	REG(ALARM + TIMER_INT) = 1;
 	woken = 1;
 }
 
-static void on_clock(void)
+void board_on_clock(void)
 {
 	REG(CLOCK + TIMER_INT) = 1;
 	wraps++;
 }
-
-static void on_systick(void)
-{
-	if (!on_hardware())
-		REG(SYSTICK_CTRL) = 4; /* until the next doorbell */
-}
-
-typedef void (*vector)(void);
-#define SKIP unexpected
-
-__attribute__((section(".vectors"), used)) static const vector vectors[16 + 32] = {
-	(vector)stack_start, start, SKIP, SKIP, SKIP, SKIP, SKIP, SKIP,
-	SKIP, SKIP, SKIP, SKIP, SKIP, SKIP, SKIP, on_systick,
-	[16 ... 23] = SKIP,
-	[16 + IRQ_ALARM] = on_alarm,
-	[16 + IRQ_CLOCK] = on_clock,
-	[26 ... 43] = SKIP,
-	[16 + IRQ_COMPLETIONS] = on_completions,
-	[16 + IRQ_LINK_FAILED] = on_link_failed,
-	[46 ... 47] = SKIP,
-};
 
 static void enable(uint32_t irq, uint8_t priority)
 {
@@ -199,6 +141,11 @@ void board_clock_hardware(void)
 	barrier();
 	REG(SYSTICK_CTRL) = 7;
 	REG(SCB_ICSR) = SCB_ICSR_PENDSTSET;
+}
+
+void board_hardware_idle(void)
+{
+	REG(SYSTICK_CTRL) = 4;
 }
 
 /* --- the debugger's console (semihosting) --- */

@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+/* The timers' interrupts: start.c's table names their handlers. */
+#define IRQ_ALARM 8
+#define IRQ_CLOCK 9
 /* This image's interrupts, on unused lines of the board: raised by software. */
 #define IRQ_COMPLETIONS 28
 #define IRQ_LINK_FAILED 29
@@ -28,6 +31,11 @@ uint32_t board_in_interrupt(void);
 void board_raise(uint32_t irq);
 /* The engines have work: clocks the hardware until there is none. Context: any. */
 void board_clock_hardware(void);
+/* The engines have no work: the hardware stands until board_clock_hardware(). Context: interrupt. */
+void board_hardware_idle(void);
+/* The timers' handlers. Context: interrupt. */
+void board_on_alarm(void);
+void board_on_clock(void);
 /* Text and numbers to the debugger. Context: thread. */
 void board_text(const char *text);
 void board_number(uint64_t number);
@@ -36,13 +44,5 @@ uint32_t board_stack_used(void);
 uint32_t board_stack_size(void);
 /* Ends the machine with a status for the host. */
 _Noreturn void board_end(int good);
-
-/* The image's main function; 0: success. Context: thread. */
-int main(void);
-/* The image's handlers. Context: interrupt. */
-void on_completions(void);
-void on_link_failed(void);
-/* One step of the hardware; 1: clock it again. Context: interrupt. */
-uint32_t on_hardware(void);
 
 #endif

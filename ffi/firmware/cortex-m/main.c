@@ -10,6 +10,7 @@
  *  SysTick                   is the hardware: one step of both engines
  */
 #include "board.h"
+#include "main.h"
 #include "node.h"
 
 #define PATIENCE 5000000000ULL
