@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 
 #include "lnd_host.h"
 #include "upper.h"
@@ -134,4 +135,52 @@ u64 lnd_host_node_run(struct lnd_host_node *node, u64 now)
 	}
 	next = min(next, lnd_upper_run(node, now));
 	return min(next, lnd_host_changes_log(node, now));
+}
+
+static bool lnd_host_node_woken(struct lnd_host_node *node)
+{
+	return test_and_clear_bit(LND_HOST_WORK, &node->flags) || kthread_should_stop();
+}
+
+/*
+ * Looks for work for a while, if the operator has asked for that: what comes meanwhile wakes no
+ * thread. Returns whether there is some. Another thread that wants the processor gets it.
+ */
+static bool lnd_host_node_look(struct lnd_host_node *node, u64 left)
+{
+	u64 most = min(READ_ONCE(lnd_host_busy_poll_us), LND_HOST_BUSY_POLL_MOST) *
+		   (u64)NSEC_PER_USEC;
+	u64 begun = local_clock();
+
+	if (!most)
+		return false;
+	most = min(most, left);
+	do {
+		if (lnd_host_node_woken(node))
+			return true;
+		cpu_relax();
+	} while (!need_resched() && local_clock() - begun < most);
+	return false;
+}
+
+/**
+ * lnd_host_node_rest() - Waits for the next event or time.
+ * @node: the node, which has nothing to do.
+ * @now: the time.
+ * @next: when there is; LND_NEVER: not by time.
+ *
+ * Context: the node's thread.
+ */
+void lnd_host_node_rest(struct lnd_host_node *node, u64 now, u64 next)
+{
+	if (lnd_host_poll_ms)
+		next = min(next, now + lnd_host_poll_ms * (u64)NSEC_PER_MSEC);
+	if (lnd_host_node_look(node, next - now))
+		return;
+	/* One that wakes the thread too early costs less than setting it each time. */
+	if (next != LND_NEVER && (next < node->due || !hrtimer_is_queued(&node->timer))) {
+		node->due = next;
+		hrtimer_start(&node->timer, ns_to_ktime(lnd_host_after(next)), HRTIMER_MODE_ABS);
+	}
+	wait_event_idle(node->wait, lnd_host_node_woken(node));
 }

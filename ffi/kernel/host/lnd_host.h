@@ -69,10 +69,13 @@
 struct lnd_host_node;
 struct lnd_host_upper;
 
-/* params.c: all read-only once the module is loaded. */
+#define LND_HOST_BUSY_POLL_MOST	1000000u	/* us */
+
+/* params.c: all but busy_poll_us read-only once the module is loaded. */
 extern unsigned int lnd_host_slots;
 extern unsigned int lnd_host_drain_ms;
 extern unsigned int lnd_host_poll_ms;
+extern unsigned int lnd_host_busy_poll_us;
 extern bool lnd_host_softirq;
 int lnd_host_params_check(void);
 u64 lnd_host_now(void);
@@ -270,6 +273,7 @@ int lnd_host_node_bus(struct lnd_host_node *node, u32 link, bool gone);
 /* base.c */
 int lnd_host_node_init(struct lnd_host_node *node, struct lnd_host_fabric *fabric, u32 number);
 u64 lnd_host_node_run(struct lnd_host_node *node, u64 now);
+void lnd_host_node_rest(struct lnd_host_node *node, u64 now, u64 next);
 void lnd_host_lock(void *ctx);
 void lnd_host_unlock(void *ctx);
 u32 lnd_host_self_id(void *ctx);

@@ -65,23 +65,6 @@ static void lnd_host_watch(struct lnd_host_node *node)
 	}
 }
 
-static bool lnd_host_node_woken(struct lnd_host_node *node)
-{
-	return test_and_clear_bit(LND_HOST_WORK, &node->flags) || kthread_should_stop();
-}
-
-static void lnd_host_node_rest(struct lnd_host_node *node, u64 next)
-{
-	if (lnd_host_poll_ms)
-		next = min(next, lnd_host_now() + lnd_host_poll_ms * (u64)NSEC_PER_MSEC);
-	/* One that wakes the thread too early costs less than setting it each time. */
-	if (next != LND_NEVER && (next < node->due || !hrtimer_is_queued(&node->timer))) {
-		node->due = next;
-		hrtimer_start(&node->timer, ns_to_ktime(lnd_host_after(next)), HRTIMER_MODE_ABS);
-	}
-	wait_event_idle(node->wait, lnd_host_node_woken(node));
-}
-
 /* Steps the engines that were rung; one that has much to do goes on in its own thread. */
 static void lnd_host_node_engines(struct lnd_host_node *node)
 {
@@ -116,7 +99,7 @@ int lnd_host_node_thread(void *data)
 		next = lnd_host_node_run(node, now);
 		lnd_host_node_engines(node);
 		if (!more && next > now)
-			lnd_host_node_rest(node, next);
+			lnd_host_node_rest(node, now, next);
 		else
 			cond_resched();
 	}

@@ -16,6 +16,10 @@ unsigned int lnd_host_poll_ms;
 module_param_named(poll_ms, lnd_host_poll_ms, uint, 0444);
 MODULE_PARM_DESC(poll_ms, "ms between polls for messages, for peers that do not ring; 0: none");
 
+unsigned int lnd_host_busy_poll_us;
+module_param_named(busy_poll_us, lnd_host_busy_poll_us, uint, 0644);
+MODULE_PARM_DESC(busy_poll_us, "us that a node's thread looks for work before it sleeps; 0: none");
+
 static char *completion = "hard";
 module_param(completion, charp, 0444);
 MODULE_PARM_DESC(completion, "where completions are taken: hard (interrupt) or soft (tasklet)");
