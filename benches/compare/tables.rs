@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use lnd_bench::bare::{Crowd, SortedList, Transfers};
 use lnd_bench::floor::Floor;
-use lnd_bench::mock::{Rig, LINK};
+use lnd_bench::mock::{nid, Rig, LINK};
 use lnd_bench::{clock, place, Options};
 use lnd_core::config::Config;
 use lnd_core::counters::Counters;
@@ -16,6 +16,7 @@ use lnd_core::fragment::Fragment;
 use lnd_core::id::Tag;
 use lnd_core::message::Message;
 use lnd_core::ports::{Completion, NoTrace, Returned, Sent};
+use lnd_core::sync::prefetch_for_write;
 use lnd_core::time::{Instant, Span};
 
 use super::Out;
@@ -25,6 +26,8 @@ const PAYLOAD: [Fragment; 1] = [Fragment::new(0x1000, 65_536)];
 const MOST: usize = (1 << 20) - 1;
 /// Lives that share a credit return and a call of `on_time`.
 const BATCH: u32 = 16;
+/// Turns that are chosen, and announced to the driver, before the first of them is done.
+const AHEAD: usize = 4;
 
 /// Numbers without order.
 struct Random(u64);
@@ -124,18 +127,34 @@ impl Load {
     /// none. Returns the nanoseconds of one.
     pub fn run(&mut self, transfers: usize, in_order: bool) -> f64 {
         let begin = clock::spent();
-        for _ in 0..transfers {
-            let places = self.tags.len();
-            let at = if in_order { self.cursor } else { self.random.below(places) };
-            self.cursor = (self.cursor + 1) % places;
-            let peer = match self.peers.len() {
-                1 => 0,
-                peers => self.random.below(peers),
-            };
+        let mut ahead: [_; AHEAD] = std::array::from_fn(|_| self.announce(in_order));
+        for turn in 0..transfers {
+            let next = self.announce(in_order);
+            let (at, peer) = std::mem::replace(&mut ahead[turn % AHEAD], next);
             self.end(self.tags[at]);
             self.tags[at] = self.begin(peer);
         }
         (clock::spent() - begin) as f64 / transfers as f64
+    }
+
+    /// Chooses the place and the peer of a turn to come, and announces both to the driver: a
+    /// completion ring and a host's queue show that many ahead.
+    fn announce(&mut self, in_order: bool) -> (usize, usize) {
+        let places = self.tags.len();
+        let at = if in_order { self.cursor } else { self.random.below(places) };
+        self.cursor = (self.cursor + 1) % places;
+        let peer = match self.peers.len() {
+            1 => 0,
+            peers => self.random.below(peers),
+        };
+        if places > 1 {
+            self.rig.driver.expect_end(self.tags[at]);
+        }
+        if self.peers.len() > 1 {
+            self.rig.driver.expect_peer(nid(peer as u64 + 1));
+            prefetch_for_write(&self.peers[peer]);
+        }
+        (at, peer)
     }
 
     /// Ends what is outstanding, of which nothing may be left.

@@ -28,6 +28,7 @@ mod driver {
     mod deadline;
     mod drains;
     mod edges;
+    mod expect;
     mod fifth;
     mod finalize;
     mod finals;

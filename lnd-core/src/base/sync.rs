@@ -98,6 +98,16 @@ pub fn prefetch_for_write<T>(place: *const T) {
     let _ = place;
 }
 
+/// As [`prefetch_for_write`], for all lines in which a value may lie.
+#[inline(always)]
+pub(crate) fn prefetch_all_for_write<T>(value: &T) {
+    const LINE: usize = 64;
+    let (first, bytes) = (core::ptr::from_ref(value).cast::<u8>(), core::mem::size_of::<T>());
+    // A value that begins within a line may end one line further on.
+    let lines = (0..bytes).step_by(LINE).chain(bytes.checked_sub(1));
+    lines.for_each(|at| prefetch_for_write(first.wrapping_add(at)));
+}
+
 #[cfg(not(loom))]
 mod counted {
     use super::Ordering;

@@ -25,6 +25,7 @@ pub(crate) use search::Bounds;
 
 use crate::base::id::{Identity, LinkId, Nid, PeerId, Tag};
 use crate::base::message::{Envelope, Lane};
+use crate::base::sync::{prefetch_all_for_write, prefetch_for_write, PREFETCHES};
 use crate::base::time::Instant;
 use crate::machines::peer::{GateView, HelloState, PeerGate};
 use crate::slots::shared::{Owner, Shared};
@@ -42,6 +43,8 @@ pub(crate) struct Peers<'m> {
     index: NidIndex<'m>,
     /// The peer that was found last. The next message is often of the same one.
     latest: PeerId,
+    /// Where the index begins to look for the node that was announced last.
+    expected: usize,
     timers: Deadlines<'m>,
     /// The node that waits for a place.
     pub places: Places,
@@ -81,6 +84,7 @@ impl<'m> Peers<'m> {
             table,
             index,
             latest: PeerId::new(0, 0),
+            expected: usize::MAX,
             timers,
             places: Places::EMPTY,
             used: 0,
@@ -179,6 +183,31 @@ impl<'m> Peers<'m> {
         // The index comes from a slot of this table and is always in range. The fallback names no
         // peer.
         self.id(index).unwrap_or(PeerId::new(index, 0))
+    }
+
+    /// Asks for the cache lines that a message to or from a node touches.
+    ///
+    /// The index names the peer, so its lines are asked for in the next call, when that of the
+    /// index has come.
+    #[inline]
+    pub fn expect(&mut self, nid: Nid) {
+        if PREFETCHES {
+            if let Some(place) = self.index.first(self.expected) {
+                self.expect_place(place);
+            }
+            self.expected = self.index.expect(nid);
+        }
+    }
+
+    /// The same for a place in the table. A wrong one costs nothing but the lines.
+    #[inline]
+    pub fn expect_place(&self, place: u32) {
+        if let (Some(peer), Some(gate)) =
+            (self.table.get(place as usize), self.gates.get(place as usize))
+        {
+            prefetch_all_for_write(peer);
+            prefetch_for_write(gate);
+        }
     }
 
     /// A peer by an id from outside. `None` if that peer was forgotten (R14).

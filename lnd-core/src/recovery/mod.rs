@@ -4,6 +4,7 @@
 
 mod blocker;
 mod connection;
+mod expect;
 mod final_message;
 mod finalize;
 mod link;

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! This file holds the round of a host's thread, and the time of the next one.
 
+use core::iter::FusedIterator;
+
+use crate::base::sync::PREFETCHES;
 use crate::base::time::Instant;
 use crate::ports::{Completion, Ports};
 use crate::recovery::finalize::Report;
 use crate::shard::Driver;
+
+/// How many completions are announced before the first of them is applied. Three ends take as long
+/// as a line takes from memory.
+const AHEAD: usize = 4;
 
 impl<P: Ports> Driver<'_, P> {
     /// When the host's thread must run next: `now` if a report waits, else as
@@ -31,8 +38,10 @@ impl<P: Ports> Driver<'_, P> {
         completions: impl IntoIterator<Item = Completion>,
         mut reported: impl FnMut(Report),
     ) -> Option<Instant> {
-        for completion in completions {
-            self.on_completion(now, completion);
+        if PREFETCHES {
+            self.take_completions(now, completions.into_iter().fuse());
+        } else {
+            completions.into_iter().for_each(|completion| self.on_completion(now, completion));
         }
         let _ = self.on_time(now);
         for _ in 0..self.config.batch {
@@ -40,5 +49,28 @@ impl<P: Ports> Driver<'_, P> {
             reported(report);
         }
         self.wake_up_at(now)
+    }
+
+    /// Takes completions in. The lines of the next ones come while one is handled.
+    fn take_completions(
+        &mut self,
+        now: Instant,
+        mut coming: impl FusedIterator<Item = Completion>,
+    ) {
+        let mut ahead = [None; AHEAD];
+        // Until the last ones have moved to the front: one round for each, and `AHEAD` more.
+        let mut left = AHEAD;
+        while left > 0 {
+            let last = coming.next();
+            match last {
+                Some(Completion { tag, .. }) => self.expect_end(tag),
+                None => left -= 1,
+            }
+            ahead.rotate_left(1);
+            let first = ahead.last_mut().and_then(|place| core::mem::replace(place, last));
+            if let Some(completion) = first {
+                self.on_completion(now, completion);
+            }
+        }
     }
 }

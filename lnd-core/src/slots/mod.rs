@@ -31,6 +31,7 @@ pub(crate) use waiting::Waiting;
 use crate::base::fragment::Fragment;
 use crate::base::id::Tag;
 use crate::base::key::{Key, MAX_KEY};
+use crate::base::sync::PREFETCHES;
 use crate::base::time::{Instant, Span};
 use crate::machines::transfer::{Event, Phase, Word};
 use crate::table::claims::Cursor;
@@ -62,6 +63,8 @@ pub(crate) struct Slots<'m> {
     /// Transfers that have ended: taken from the shared list, not yet reported.
     ended: Batch,
     sweep: Sweep,
+    /// The slot whose end was announced last.
+    expected: u32,
     count: u32,
     /// Slots that our own transfers leave to requests of peers.
     reserved: u32,
@@ -91,6 +94,7 @@ impl<'m> Slots<'m> {
             cursor: Cursor::default(),
             ended: Batch::default(),
             sweep: Sweep::default(),
+            expected: NONE,
             count,
             reserved,
             active: 0,
@@ -273,6 +277,19 @@ impl<'m> Slots<'m> {
         event: Event,
     ) -> (Option<Applied>, Option<FinalizeToken>) {
         self.shared.apply_last::<HERE>(tag, event, &mut self.ended)
+    }
+
+    /// Asks for the cache lines that the end of the transfer in a slot touches.
+    ///
+    /// The neighbours of its timer are named by the timer itself, so they are asked for in the next
+    /// call, when it has come.
+    #[inline]
+    pub fn expect(&mut self, slot: u32) {
+        if PREFETCHES {
+            self.timers.expect_neighbours(core::mem::replace(&mut self.expected, slot));
+            self.timers.expect(slot);
+            self.shared.expect(slot);
+        }
     }
 
     /// Takes the next slot whose transfer has ended, oldest first.

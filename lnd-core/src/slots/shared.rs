@@ -10,7 +10,7 @@ pub use super::owner::Owner;
 pub use super::slot::Slot;
 use crate::base::defect::ordered;
 use crate::base::id::{LinkId, PeerId, Tag};
-use crate::base::sync::{AtomicU32, Ordering};
+use crate::base::sync::{prefetch_for_write, AtomicU32, Ordering};
 use crate::machines::link::LinkGate;
 use crate::machines::peer::{HelloState, PeerGate};
 use crate::machines::transfer::{step, step_here, Cause, Effect, Event, Phase, Word};
@@ -98,6 +98,14 @@ impl<'m> Shared<'m> {
     #[inline]
     fn slot(&self, index: u32) -> Option<&'m Slot> {
         self.slots.get(index as usize)
+    }
+
+    /// Asks for the cache line of a slot.
+    #[inline]
+    pub(super) fn expect(&self, index: u32) {
+        if let Some(slot) = self.slot(index) {
+            prefetch_for_write(slot);
+        }
     }
 
     /// A slot's word at this moment.

@@ -23,6 +23,7 @@ pub struct Heaped(Entry);
 
 impl QueuePart for Heaped {
     const UNARMED: Self = Self(Entry::new(0));
+    const COUNTED: bool = false;
 }
 
 static_assertions::const_assert_eq!(core::mem::size_of::<Timer<Heaped>>(), 20);
@@ -49,7 +50,20 @@ impl<'m> Deadlines<'m> {
         self.lanes.due(index)
     }
 
+    /// Asks for the cache lines of a timer that is armed or disarmed soon.
+    #[inline]
+    pub(crate) fn expect(&self, index: u32) {
+        self.lanes.expect(index);
+    }
+
+    /// Asks for those of its neighbours. They are read in the timer itself.
+    #[inline]
+    pub(crate) fn expect_neighbours(&self, index: u32) {
+        self.lanes.expect_neighbours(index);
+    }
+
     /// Arms timer `index`, or moves it. [`Instant::NEVER`] disarms it.
+    #[cfg_attr(not(feature = "compact"), inline)]
     pub fn arm(&mut self, index: u32, due: Instant) {
         match self.lanes.timer(index) {
             Some(timer) if timer.lane == OUT => {}

@@ -6,6 +6,7 @@
 //! construction (R50). [`Deadlines`](crate::deadlines::Deadlines) chooses the lane itself and has a
 //! heap for what fits none. An owner with a lane for each of its delays names the lane.
 
+use crate::base::sync::prefetch_all_for_write;
 use crate::base::time::Instant;
 
 /// Most lanes: one bit each in a word.
@@ -19,6 +20,9 @@ pub(crate) const OUT: u8 = u8::MAX;
 pub trait QueuePart: Copy + core::fmt::Debug {
     /// The value of a timer that was never queued.
     const UNARMED: Self;
+    /// Whether the owner asks how many timers are queued. A count that every operation changes is
+    /// what every next operation waits for.
+    const COUNTED: bool;
 }
 
 /// The part of an owner that counts tries.
@@ -35,6 +39,7 @@ pub struct Tries {
 
 impl QueuePart for Tries {
     const UNARMED: Self = Self { word: 0, count: 0, flag: false };
+    const COUNTED: bool = true;
 }
 
 /// One timer. The owner's table of timers is the queue's memory.
@@ -76,14 +81,15 @@ impl<'m, const N: usize, O: QueuePart> Lanes<'m, N, O> {
         Self { timers, heads: [NONE; N], tails: [NONE; N], busy: 0, len: 0 }
     }
 
-    /// Timers queued.
+    /// Timers queued, for owners that [count](QueuePart::COUNTED).
     pub const fn len(&self) -> u32 {
+        const { assert!(O::COUNTED) };
         self.len
     }
 
     /// Whether nothing is queued.
     pub const fn is_empty(&self) -> bool {
-        self.len == 0
+        self.busy == 0
     }
 
     /// Whether a timer is queued, and for when.
@@ -128,11 +134,15 @@ impl<'m, const N: usize, O: QueuePart> Lanes<'m, N, O> {
         match self.timers.get_mut(tail as usize) {
             Some(last) => last.next = index,
             // An empty lane: the timer is its head too.
-            None => set(&mut self.heads, lane, index),
+            None => {
+                set(&mut self.heads, lane, index);
+                self.busy |= bit(lane);
+            }
         }
         set(&mut self.tails, lane, index);
-        self.busy |= bit(lane);
-        self.len = self.len.wrapping_add(1);
+        if O::COUNTED {
+            self.len = self.len.wrapping_add(1);
+        }
     }
 
     /// Removes a timer. A timer that is not queued stays so. Returns whether it was queued.
@@ -144,8 +154,10 @@ impl<'m, const N: usize, O: QueuePart> Lanes<'m, N, O> {
         let Timer { prev, next, lane, .. } = *timer;
         timer.lane = OUT;
         self.unlink(prev, next, lane as usize);
-        // It was queued, so it was counted.
-        self.len = self.len.wrapping_sub(1);
+        if O::COUNTED {
+            // It was queued, so it was counted.
+            self.len = self.len.wrapping_sub(1);
+        }
         true
     }
 
@@ -154,16 +166,35 @@ impl<'m, const N: usize, O: QueuePart> Lanes<'m, N, O> {
     fn unlink(&mut self, prev: u32, next: u32, lane: usize) {
         match self.timers.get_mut(prev as usize) {
             Some(before) => before.next = next,
-            None => set(&mut self.heads, lane, next),
+            None => {
+                set(&mut self.heads, lane, next);
+                // An empty lane leaves the mask, so the search for the next timer reads only heads
+                // that exist.
+                if next == NONE {
+                    self.busy &= !bit(lane);
+                }
+            }
         }
         match self.timers.get_mut(next as usize) {
             Some(after) => after.prev = prev,
             None => set(&mut self.tails, lane, prev),
         }
-        // An empty lane leaves the mask, so the search for the next timer reads only heads that
-        // exist.
-        if self.heads.get(lane) == Some(&NONE) {
-            self.busy &= !bit(lane);
+    }
+
+    /// Asks for the cache lines of a timer, whose index names it soon.
+    #[inline]
+    pub(crate) fn expect(&self, index: u32) {
+        if let Some(timer) = self.timers.get(index as usize) {
+            prefetch_all_for_write(timer);
+        }
+    }
+
+    /// Asks for those of its neighbours. They are read in the timer itself.
+    #[inline]
+    pub(crate) fn expect_neighbours(&self, index: u32) {
+        if let Some(timer) = self.timers.get(index as usize) {
+            self.expect(timer.prev);
+            self.expect(timer.next);
         }
     }
 

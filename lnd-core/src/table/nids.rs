@@ -2,6 +2,7 @@
 //! This file maps a NID to its peer: open addressing over the caller's memory.
 
 use crate::base::id::Nid;
+use crate::base::sync::prefetch_for_write;
 
 const EMPTY: u32 = u32::MAX;
 
@@ -48,6 +49,23 @@ impl<'m> NidIndex<'m> {
             place = (place + 1) & self.places.len().wrapping_sub(1);
         }
         None
+    }
+
+    /// Asks for the cache line in which the look-up of a NID begins. Returns that place.
+    #[inline]
+    pub(crate) fn expect(&self, nid: Nid) -> usize {
+        let place = self.start(nid);
+        if let Some(entry) = self.places.get(place) {
+            prefetch_for_write(entry);
+        }
+        place
+    }
+
+    /// The peer that the look-up finds first which begins in this place. It may be another one with
+    /// the same place.
+    #[inline]
+    pub(crate) fn first(&self, place: usize) -> Option<u32> {
+        self.places.get(place).copied().filter(|&entry| entry != EMPTY)
     }
 
     /// Adds the peer in a place. It is not in the index yet.
