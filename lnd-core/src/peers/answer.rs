@@ -49,3 +49,22 @@ impl Peer {
         good
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_answer_that_returns_credits_ends_the_stalls() {
+        let mut peer = Peer::UNUSED;
+        assert!(peer.count_answered(0, 4), "the first answer grants them");
+        assert!(peer.next_request().is_some());
+        peer.setbacks.count_stall();
+        assert!(peer.count_answered(0, 4));
+        assert_eq!((peer.setbacks.stalls(), peer.ours.left()), (1, 3), "it brings none back");
+        assert!(!peer.count_answered(2, 4), "more than was sent");
+        assert_eq!((peer.setbacks.stalls(), peer.ours.left()), (1, 3));
+        assert!(peer.count_answered(1, 4));
+        assert_eq!((peer.setbacks.stalls(), peer.ours.left()), (0, 4));
+    }
+}

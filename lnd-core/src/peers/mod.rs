@@ -192,9 +192,7 @@ impl<'m> Peers<'m> {
     #[inline]
     pub fn expect(&mut self, nid: Nid) {
         if PREFETCHES {
-            if let Some(place) = self.index.first(self.expected) {
-                self.expect_place(place);
-            }
+            self.index.first(self.expected).for_each(|place| self.expect_place(place));
             self.expected = self.index.expect(nid);
         }
     }

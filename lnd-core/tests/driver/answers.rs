@@ -8,6 +8,7 @@ use lnd_core::message::{HelloAck, Message};
 use lnd_core::peer::HelloState;
 use lnd_core::time::Span;
 
+use super::fabric::nid;
 use super::hello::{forged, hello};
 use super::late::{late_hellos, reaches_in_the_end, take, LateHellos};
 use super::letter::Letter;
@@ -228,4 +229,31 @@ fn s0_18_a_request_of_an_incarnation_before_the_known_one_does_not_stay() {
         assert!(w.hand(&request), "{how}");
         assert_eq!(w.count(0, Counter::Requests), before);
     }
+}
+
+/// A reliable channel delivers what was promised, and the count of the session before does not go
+/// on: a number that begins anew in it would be taken for one that was seen.
+#[test]
+fn s0_18_an_answer_of_a_later_session_ends_the_count_of_the_one_before() {
+    let mut w = World::met();
+    w.put(1, 0, 10).unwrap();
+    w.settle();
+    w.hold("hello_ack");
+    let now = w.now;
+    w.nodes[0].driver.ask_peer(now, nid(1));
+    w.settle();
+    let mut answer = {
+        let wire = &w.fabric.borrow().wire;
+        wire.iter().find(|it| it.kind() == "hello_ack").unwrap().clone()
+    };
+    let before = answer.envelope.session;
+    answer.envelope.session = before.wrapping_add(1);
+    assert!(w.hand(&answer));
+    assert_eq!(w.state(0, 1), HelloState::Good);
+    w.hold("immediate");
+    w.put(0, 1, 10).unwrap();
+    w.settle();
+    let wire = &w.fabric.borrow().wire;
+    let ours = wire.iter().find(|it| it.kind() == "immediate").unwrap();
+    assert_eq!((before != 0, ours.envelope.credits_of), (true, 0), "none is counted");
 }
