@@ -192,7 +192,9 @@ impl<'m> Peers<'m> {
     #[inline]
     pub fn expect(&mut self, nid: Nid) {
         if PREFETCHES {
-            self.index.first(self.expected).for_each(|place| self.expect_place(place));
+            if let Some(place) = self.index.first(self.expected) {
+                self.expect_place(place);
+            }
             self.expected = self.index.expect(nid);
         }
     }

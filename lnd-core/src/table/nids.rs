@@ -35,7 +35,7 @@ impl<'m> NidIndex<'m> {
         // lines of its record.
         let mixed = nid.raw().wrapping_mul(0x9e37_79b9_7f4a_7c15);
         // As a fraction of the range. The number of places is a power of two, so it is their bits.
-        ((mixed >> 32) * self.places.len() as u64 >> 32) as usize
+        (((mixed >> 32) * self.places.len() as u64) >> 32) as usize
     }
 
     /// The place of the peer with `nid`. `nid_of` returns the NID of the peer in a place.
@@ -65,12 +65,11 @@ impl<'m> NidIndex<'m> {
         place
     }
 
-    /// The first two peers that the look-up finds which begins in this place. Of addresses at
-    /// random nine in ten are among their two, where the index is half full.
+    /// The first peer that the look-up finds which begins in this place. Of neighbouring addresses
+    /// it is nearly always the right one, of addresses at random in three of four cases.
     #[inline]
-    pub(crate) fn first(&self, place: usize) -> impl Iterator<Item = u32> + '_ {
-        let found = self.places.get(place..).unwrap_or(&[]);
-        found.iter().copied().take(2).take_while(|&entry| entry != EMPTY)
+    pub(crate) fn first(&self, place: usize) -> Option<u32> {
+        self.places.get(place).copied().filter(|&entry| entry != EMPTY)
     }
 
     /// Adds the peer in a place. It is not in the index yet.
