@@ -27,7 +27,8 @@ pub struct SoftEngine<'m, F, A> {
     pub(super) fabric: F,
     pub(super) faults: A,
     pub(super) settings: Settings,
-    /// Empty at first and never shorter again: creation writes no table.
+    /// Empty at first: creation writes no table. It ends with a pull, or with one that an
+    /// invalidation or a stop has taken since the last step.
     pub(super) pulls: Vec<Option<Pull<'m>>, ACTIVE_PULLS>,
     pub(super) post_head: u32,
     /// The descriptor of the last post ring entry taken, until its pull has a place.
