@@ -35,6 +35,10 @@ What is counted instead of timed, and measurements that need more than one run, 
   there is none) does not meet it, and the project does not outdo it. Of an aim on growth, the
   least program's growth is added to what the project takes at the row that it grows from.
 * Figures of one thread are processor time.
+* A side that answers each message does so first, and does the rest of its round while it waits.
+* A host that has more than one transfer or peer names the next four to the driver, as it can read
+  them in a completion ring and in its own queue. The least programs have no such call: there the
+  processor itself looks that far ahead.
 """
 
 

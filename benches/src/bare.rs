@@ -157,7 +157,7 @@ impl Crowd {
     /// Where the search for a peer begins.
     fn place(index: &[u32], peer: usize) -> usize {
         let mixed = (peer as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        ((mixed >> 32) * index.len() as u64 >> 32) as usize
+        (((mixed >> 32) * index.len() as u64) >> 32) as usize
     }
 
     /// A message to a peer.

@@ -49,6 +49,8 @@ pub struct Node {
     clock: std::time::Instant,
     now: Instant,
     polls: u32,
+    /// A message was taken, and the rest of that round is still to be done.
+    owes_round: bool,
     sinks: Sinks,
     /// PUTs that have ended at their source, and at their sink.
     pub done: (u64, u64),
@@ -141,6 +143,7 @@ impl Node {
             clock: std::time::Instant::now(),
             now: Instant::from_nanos(1),
             polls: 0,
+            owes_round: false,
             sinks: Sinks { list: vec![Vec::new()], next: 0 },
             done: (0, 0),
         }
@@ -226,12 +229,35 @@ impl Node {
             self.driver.ring();
         }
         busy |= self.reports();
+        self.poll_clock(busy);
+    }
+
+    /// As [`poll_messages`](Self::poll_messages), for a side that answers each message at once: one
+    /// message is taken, and what else the round has to do is done in the first one without any.
+    #[inline]
+    pub fn poll_message(&mut self) {
+        if self.receive_some::<1>() {
+            self.owes_round = true;
+            return;
+        }
+        if std::mem::take(&mut self.owes_round) {
+            self.driver.ring();
+            self.reports();
+            self.driver.on_time(self.now);
+        }
+        self.poll_clock(false);
+    }
+
+    /// Reads the clock now and then, and does what is due: then, and in a round that was `busy`.
+    #[inline]
+    fn poll_clock(&mut self, busy: bool) {
         self.polls = self.polls.wrapping_add(1);
-        if self.polls.is_multiple_of(CLOCK_EVERY) {
+        let look = self.polls.is_multiple_of(CLOCK_EVERY);
+        if look {
             let passed = self.clock.elapsed().as_nanos() as u64;
             self.now = Instant::from_nanos(passed.saturating_add(1));
         }
-        if busy || self.polls.is_multiple_of(CLOCK_EVERY) {
+        if busy || look {
             self.driver.on_time(self.now);
         }
     }
@@ -274,7 +300,13 @@ impl Node {
 
     /// Takes messages out of the mailboxes, the control lane first; whether there were any.
     pub fn receive(&mut self) -> bool {
-        let mut busy = false;
+        self.receive_some::<{ u32::MAX }>()
+    }
+
+    /// Takes at most `MOST` messages.
+    #[inline]
+    fn receive_some<const MOST: u32>(&mut self) -> bool {
+        let mut taken_in = 0;
         let Self { driver, receiver, inlets, sinks, done, now, .. } = self;
         let sender = Sender::Known(self.peer);
         for inlet in inlets {
@@ -302,10 +334,13 @@ impl Node {
                     break;
                 }
                 mail.release();
-                busy = true;
+                taken_in += 1;
+                if taken_in == MOST {
+                    return true;
+                }
             }
         }
-        busy
+        taken_in > 0
     }
 
     /// Transfers that have not ended.

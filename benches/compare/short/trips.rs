@@ -86,7 +86,7 @@ impl Side {
             let mut patience = Patience::default();
             while node.done.1 == came {
                 patience.look();
-                node.poll_messages();
+                node.poll_message();
             }
         }) / 2.0
     }
@@ -98,7 +98,7 @@ impl Side {
         let mut patience = Patience::default();
         while probe.mode() == mode {
             patience.look();
-            node.poll_messages();
+            node.poll_message();
             while answered < node.done.1 {
                 answered += 1;
                 node.put(&payloads[at]);
