@@ -173,11 +173,9 @@ impl<'m> LinkMemory<'m> {
         // A new round, as after a stop: a slow engine of another node may still check whether its
         // claim from the former incarnation is valid.
         let control = ControlBits(regs.control.load(Ordering::Relaxed)).stopping();
-        for offset in (0..this.offsets.end as usize).step_by(4) {
-            if let Some(word) = this.word(offset) {
-                word.store(0, Ordering::Relaxed);
-            }
-        }
+        // SAFETY: the whole layout.
+        let all = unsafe { this.words(0, this.offsets.end as usize / 4) };
+        all.iter().for_each(|word| word.store(0, Ordering::Relaxed));
         for (word, value) in [
             (&regs.version, VERSION),
             (&regs.features, features),
@@ -324,13 +322,22 @@ impl<'m> LinkMemory<'m> {
         Some(unsafe { place.cast().as_ref() })
     }
 
-    fn bits(&self, offset: usize) -> Bits<'m> {
-        let words = Bits::words(self.geometry.descriptors);
-        // SAFETY: the bitmap's words are within the memory by the layout.
+    /// The `count` words from a byte offset on.
+    ///
+    /// # Safety
+    /// They are within the layout, and `offset` is a multiple of four.
+    unsafe fn words(&self, offset: usize, count: usize) -> &'m [AtomicU32] {
+        // SAFETY: within the layout, by the contract.
         let first = unsafe { self.at(offset) };
-        let slice = NonNull::slice_from_raw_parts(first.cast::<AtomicU32>(), words);
+        let all = NonNull::slice_from_raw_parts(first.cast::<AtomicU32>(), count);
         // SAFETY: aligned, in bounds, atomics; lives for 'm.
-        Bits::new(unsafe { slice.as_ref() }, self.geometry.descriptors)
+        unsafe { all.as_ref() }
+    }
+
+    fn bits(&self, offset: usize) -> Bits<'m> {
+        let count = Bits::words(self.geometry.descriptors);
+        // SAFETY: the bitmap's words are within the memory by the layout.
+        Bits::new(unsafe { self.words(offset, count) }, self.geometry.descriptors)
     }
 
     /// Descriptors that the driver has invalidated.

@@ -2,6 +2,7 @@
 //! Format, attach, and the places within a fabric.
 
 use core::fmt;
+use core::ops::Range;
 use core::ptr::NonNull;
 
 use lnd_core::id::LinkId;
@@ -210,13 +211,16 @@ impl<'m> SoftFabric<'m> {
         self.region.word(self.offsets.nodes + node as usize * ENTRY + word)
     }
 
-    /// The lease word of a page of a window.
-    pub(crate) fn lease(&self, node: u32, page: u64) -> Option<&'m AtomicU32> {
-        if node >= self.shape.nodes || page >= self.shape.pages() {
-            return None;
+    /// The lease words of some pages of a window, of those that it has.
+    pub(crate) fn leases(&self, node: u32, pages: Range<u64>) -> &'m [AtomicU32] {
+        let all = self.shape.pages();
+        let (begin, end) = (pages.start.min(all), pages.end.min(all));
+        if node >= self.shape.nodes || begin >= end {
+            return &[];
         }
-        let number = node as usize * self.shape.pages() as usize + page as usize;
-        self.region.word(self.offsets.leases + number * 4)
+        let number = node as usize * all as usize + begin as usize;
+        let words = self.region.words(self.offsets.leases + number * 4, (end - begin) as usize);
+        words.unwrap_or_default()
     }
 
     /// The memory of the mailbox from `source` to `sink` over `link`; lane 0 requests, 1 control.

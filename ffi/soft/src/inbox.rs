@@ -11,6 +11,11 @@ use crate::join::Membership;
 use crate::outbox::lane_number;
 use crate::shape::LANES;
 
+/// Mailboxes that a pass of the likely ones looks at.
+const LIKELY: usize = 8;
+/// After so many whole passes, which mailboxes are likely is found out anew.
+const FORGET: u32 = 64;
+
 /// A frame that was copied out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InboxFrame {
@@ -33,9 +38,14 @@ pub struct InboxFrame {
 pub struct Inbox<'m, S> {
     fabric: SoftFabric<'m>,
     boxes: S,
-    /// The current mailbox of the pass, and how much of it was read.
+    /// The place within the pass, the mailbox there, and how much of it was read.
     at: usize,
+    mailbox: usize,
     seen: u32,
+    /// The mailboxes in which frames were found, in their order; the rest is `u16::MAX`.
+    likely: [u16; LIKELY],
+    /// Whole passes since they were forgotten.
+    passes: u32,
     /// The frame copied last is still in its mailbox.
     offered: bool,
     /// The mailbox to check after this pass.
@@ -54,8 +64,19 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
     pub unsafe fn new(membership: &Membership<'m>, mut boxes: S) -> Self {
         let (fabric, me) = (*membership.fabric(), membership.node());
         boxes.as_mut().fill_with(|| None);
-        let mut this =
-            Self { fabric, boxes, at: 0, seen: 0, offered: false, look: 0, me, faults: 0 };
+        let mut this = Self {
+            fabric,
+            boxes,
+            at: 0,
+            mailbox: 0,
+            seen: 0,
+            likely: [u16::MAX; LIKELY],
+            passes: 0,
+            offered: false,
+            look: 0,
+            me,
+            faults: 0,
+        };
         for at in 0..fabric.shape().mailboxes() {
             if this.open(at) {
                 this.faults = this.faults.saturating_add(1);
@@ -113,22 +134,60 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
     /// wait for the next pass. A pass takes at most `budget` frames of each mailbox. `None`: the
     /// pass is over; the next call begins another.
     pub fn next(&mut self, budget: u32, into: &mut [u8]) -> Option<InboxFrame> {
+        let frame = self.find(budget, into, Self::any_at);
+        if frame.is_some() {
+            self.note();
+        } else {
+            self.passes = self.passes.wrapping_add(1);
+            if self.passes >= FORGET {
+                (self.passes, self.likely) = (0, [u16::MAX; LIKELY]);
+            }
+            self.look_after();
+        }
+        frame
+    }
+
+    /// As [`next`](Self::next), in a pass of those mailboxes in which whole passes have found
+    /// frames lately, at most eight. It takes as long for any number of nodes. A host makes whole
+    /// passes now and then, and one before it sleeps. A pass ends before one of the other kind
+    /// begins.
+    pub fn next_likely(&mut self, budget: u32, into: &mut [u8]) -> Option<InboxFrame> {
+        self.find(budget, into, Self::likely_at)
+    }
+
+    /// The mailbox at a place of a whole pass.
+    fn any_at(&self, at: usize) -> Option<usize> {
+        (at < self.fabric.shape().mailboxes()).then_some(at)
+    }
+
+    /// The mailbox at a place of a pass of the likely ones.
+    fn likely_at(&self, at: usize) -> Option<usize> {
+        self.likely.get(at).filter(|&&number| number != u16::MAX).map(|&number| usize::from(number))
+    }
+
+    /// The next frame of a pass.
+    fn find(
+        &mut self,
+        budget: u32,
+        into: &mut [u8],
+        mailbox_at: impl Fn(&Self, usize) -> Option<usize>,
+    ) -> Option<InboxFrame> {
         if core::mem::take(&mut self.offered) {
             self.turn();
         }
-        let all = self.fabric.shape().mailboxes();
-        while self.at < all {
+        while let Some(number) = mailbox_at(self, self.at) {
+            self.mailbox = number;
             if self.seen >= budget {
                 self.turn();
                 continue;
             }
-            let Some(Some(consumer)) = self.boxes.as_mut().get_mut(self.at) else {
+            let Some(Some(consumer)) = self.boxes.as_mut().get_mut(number) else {
                 self.turn();
                 continue;
             };
             match consumer.peek(into).map(|mail| mail.map(|mail| mail.bytes().len())) {
                 Ok(Some(length)) => {
-                    let (from, link, lane) = place(&self.fabric, self.at)?;
+                    let (from, link, lane) = place(&self.fabric, number)?;
                     self.offered = true;
                     return Some(InboxFrame { from, link, lane, length });
                 }
@@ -140,7 +199,7 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
                 Err(Fault::Sequence) => {
                     // Nothing can be read from it until it is formatted again.
                     self.faults = self.faults.saturating_add(1);
-                    self.detach(self.at);
+                    self.detach(number);
                     self.turn();
                 }
                 Err(Fault::NoRoom) => {
@@ -149,9 +208,22 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
                 }
             }
         }
-        self.at = 0;
-        self.look_after();
+        (self.at, self.seen) = (0, 0);
         None
+    }
+
+    /// The current mailbox is a likely one from now on. Beyond eight, the last are left to whole
+    /// passes.
+    fn note(&mut self) {
+        let Ok(mut number) = u16::try_from(self.mailbox) else { return };
+        if self.likely.contains(&number) {
+            return;
+        }
+        for place in &mut self.likely {
+            if *place > number {
+                core::mem::swap(place, &mut number);
+            }
+        }
     }
 
     /// Removes the frame that [`next`](Self::next) has copied from its mailbox. Without one, the
@@ -161,7 +233,7 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
             return;
         }
         self.seen = self.seen.saturating_add(1);
-        if let Some(Some(consumer)) = self.boxes.as_mut().get_mut(self.at) {
+        if let Some(Some(consumer)) = self.boxes.as_mut().get_mut(self.mailbox) {
             consumer.discard();
         }
     }

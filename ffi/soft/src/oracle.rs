@@ -8,7 +8,7 @@
 //! [`NodeFlags::LEASES`] when it joins.
 
 use lnd_core::fragment::Fragment;
-use lnd_core::sync::Ordering;
+use lnd_core::sync::{AtomicU32, Ordering};
 
 use crate::fabric::SoftFabric;
 use crate::nodes::NodeFlags;
@@ -78,9 +78,8 @@ impl Oracle<'_> {
         let one = if lease == Lease::Read { 1_u32 } else { 1 << 16 };
         let step = if back { one.wrapping_neg() } else { one };
         for fragment in fragments {
-            for page in pages(fragment.address, fragment.length) {
-                // Nothing can be lent beyond the window.
-                let Some(word) = self.fabric.lease(node, page) else { break };
+            // Nothing can be lent beyond the window.
+            for word in self.fabric.leases(node, pages(fragment.address, fragment.length)) {
                 // AcqRel: the engine's check sees the owner's accesses from before the lease, and
                 // the owner sees the engine's accesses after taking back.
                 word.fetch_add(step, Ordering::AcqRel);
@@ -100,11 +99,9 @@ impl Oracle<'_> {
 
     /// Clears all leases of a node, for its next incarnation.
     pub fn forget(&self, node: u32) {
-        for page in 0..self.fabric.shape().pages() {
-            if let Some(word) = self.fabric.lease(node, page) {
-                // Relaxed: the node is joining and lends nothing yet.
-                word.store(0, Ordering::Relaxed);
-            }
+        for word in self.all_of(node) {
+            // Relaxed: the node is joining and lends nothing yet.
+            word.store(0, Ordering::Relaxed);
         }
     }
 
@@ -119,22 +116,25 @@ impl Oracle<'_> {
         length: u32,
         access: Lease,
     ) -> Result<(), Violation> {
-        for page in pages(address, length) {
-            // Acquire: partner is the AcqRel of `change`.
-            let word = self.fabric.lease(node, page).map_or(0, |w| w.load(Ordering::Acquire));
-            let leases = if access == Lease::Read { word & 0xffff } else { word >> 16 };
-            if leases == 0 {
-                return Err(Violation { node, address: page * PAGE, access });
-            }
+        let mask = if access == Lease::Read { 0xffff } else { 0xffff << 16 };
+        let pages = pages(address, length);
+        let words = self.fabric.leases(node, pages.clone());
+        // Acquire: partner is the AcqRel of `change`.
+        let is_lent = |word: &AtomicU32| word.load(Ordering::Acquire) & mask != 0;
+        let lent = words.iter().take_while(|word| is_lent(word)).count() as u64;
+        // A page that the window does not have is lent to no engine.
+        match pages.start.saturating_add(lent) {
+            page if page < pages.end => Err(Violation { node, address: page * PAGE, access }),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Leases of a node that have not been taken back, in pages.
     pub fn outstanding(&self, node: u32) -> usize {
-        (0..self.fabric.shape().pages())
-            .filter_map(|page| self.fabric.lease(node, page))
-            .filter(|word| word.load(Ordering::Relaxed) != 0)
-            .count()
+        self.all_of(node).iter().filter(|word| word.load(Ordering::Relaxed) != 0).count()
+    }
+
+    fn all_of(&self, node: u32) -> &[AtomicU32] {
+        self.fabric.leases(node, 0..self.fabric.shape().pages())
     }
 }

@@ -58,6 +58,17 @@ impl<'m> SharedRegion<'m> {
         Some(unsafe { place.cast().as_ref() })
     }
 
+    /// The `count` words from a byte offset on, if it is aligned and they are within the region.
+    pub(crate) fn words(&self, offset: usize, count: usize) -> Option<&'m [AtomicU32]> {
+        if offset % 4 != 0 {
+            return None;
+        }
+        let place = self.place(offset, count.checked_mul(4)?)?;
+        // SAFETY: in bounds and aligned, as base and offset are; an atomic is valid for every bit
+        // pattern, and words of the region are accessed through atomics only.
+        Some(unsafe { NonNull::slice_from_raw_parts(place.cast(), count).as_ref() })
+    }
+
     /// The place of `len` bytes at a byte offset, if they are within the region.
     pub fn place(&self, offset: usize, len: usize) -> Option<NonNull<u8>> {
         let end = offset.checked_add(len)?;

@@ -57,16 +57,14 @@ impl<P: Ports> Driver<'_, P> {
     pub fn audit(&self) -> Result<(), Broken> {
         let (mut used, mut lists, mut pulls, mut together) = (0, 0, (0, 0), 0);
         for slot in 0..self.config.slots {
-            let word = self.slots.word(slot);
-            let free = self.slots.is_free(slot);
             // Bitmap and word are two records of the same fact. A claim or a release that misses
             // one breaks this.
-            if free != (word.phase() == Phase::Free) {
+            if self.slots.is_free(slot) != (self.slots.word(slot).phase() == Phase::Free) {
                 return Err(Broken::SlotState(slot));
             }
-            if free {
-                continue;
-            }
+        }
+        for slot in self.slots.used() {
+            let word = self.slots.word(slot);
             used += 1;
             let Some(state) = self.slots.get(slot) else { continue };
             lists += usize::from(state.pieces.list().is_some());
@@ -148,10 +146,10 @@ impl<P: Ports> Driver<'_, P> {
         let mut slots = SlotsOf::default();
         let opened =
             self.peers.id(number).and_then(|id| self.peers.get(id)).map(|peer| peer.opened);
-        for slot in 0..self.config.slots {
+        // The bitmap of slots in use was checked before.
+        for slot in self.slots.used() {
             let word = self.slots.word(slot);
-            let of_peer =
-                word.phase() != Phase::Free && self.slots.owner(slot).peer_index() == number;
+            let of_peer = self.slots.owner(slot).peer_index() == number;
             let Some(state) = self.slots.get(slot).filter(|_| of_peer) else {
                 continue;
             };

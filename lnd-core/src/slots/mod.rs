@@ -419,7 +419,21 @@ impl<'m> Slots<'m> {
         self.sweep.next(self.count)
     }
 
+    /// The slots in use, by the claim bitmap. For audits.
+    pub fn used(&self) -> impl Iterator<Item = u32> + '_ {
+        let claims = self.shared.claims();
+        (0..self.count.div_ceil(32)).flat_map(move |group| {
+            let mut left = claims.used_in(group);
+            core::iter::from_fn(move || {
+                let bit = left.trailing_zeros();
+                left &= left.wrapping_sub(1);
+                (bit < 32).then(|| group.wrapping_mul(32).wrapping_add(bit))
+            })
+        })
+    }
+
     /// Whether a slot is free. For audits.
+    #[inline]
     pub fn is_free(&self, slot: u32) -> bool {
         self.shared.claims().is_free(slot)
     }

@@ -97,7 +97,15 @@ impl<'m> Claims<'m> {
         }
     }
 
+    /// The slots in use among the 32 from `32 * index` on, as bits. For audits.
+    pub(crate) fn used_in(&self, index: u32) -> u32 {
+        let index = index as usize;
+        let free = self.words.get(index).map_or(u32::MAX, |word| word.load(Ordering::Relaxed));
+        !free & Self::initial(self.slots, index)
+    }
+
     /// Whether a slot is free at this moment. For audits.
+    #[inline]
     pub fn is_free(&self, slot: u32) -> bool {
         match self.words.get(slot as usize / 32) {
             Some(word) => word.load(Ordering::Relaxed) & (1 << (slot % 32)) != 0,

@@ -90,6 +90,43 @@ fn what_is_not_released_waits_and_holds_up_only_its_own_mailbox() {
 }
 
 #[test]
+fn a_pass_of_likely_mailboxes_looks_where_whole_passes_have_found_frames() {
+    let land = land();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
+    let members: Vec<_> = (0..3).map(|n| join(&fabric, n, &Join::new(n)).unwrap()).collect();
+    let (mut inbox, mut out) = (inbox(&members[1]), [0, 2].map(|n| outbox(&members[n])));
+    let mut pass = |likely: bool, release: bool, sent: &[(usize, Lane, u8)]| {
+        for &(from, lane, byte) in sent {
+            out[from].send(link(0), 1, lane, &[byte]).unwrap();
+        }
+        let (mut scratch, mut found) = ([0; 256], Vec::new());
+        let next = if likely { In::next_likely } else { In::next };
+        while next(&mut inbox, 4, &mut scratch).is_some() {
+            found.push(scratch[0]);
+            if release {
+                inbox.release();
+            }
+        }
+        found
+    };
+    assert_eq!(pass(true, true, &[(0, Lane::Request, 1)]), [], "none is likely yet");
+    assert_eq!(pass(false, true, &[]), [1]);
+    assert_eq!(pass(true, true, &[(0, Lane::Request, 2), (1, Lane::Request, 3)]), [2]);
+    assert_eq!(pass(true, true, &[]), [], "a pass of the likely ones makes none likely");
+    assert_eq!(pass(false, true, &[(1, Lane::Control, 4)]), [4, 3]);
+    // What is not released waits, and the others do not wait for it.
+    let all = [(1, Lane::Request, 7), (0, Lane::Request, 6), (1, Lane::Control, 5)];
+    assert_eq!(pass(true, false, &all), [5, 6, 7], "control lanes first");
+    assert_eq!(pass(true, true, &[(0, Lane::Request, 8)]), [5, 6, 8, 7]);
+    // Where nothing has come for long, nothing is likely.
+    for _ in 0..64 {
+        assert_eq!(pass(false, true, &[]), []);
+    }
+    assert_eq!(pass(true, true, &[(0, Lane::Request, 9)]), []);
+    assert_eq!(pass(false, true, &[]), [9]);
+}
+
+#[test]
 fn frames_find_no_room_no_way_and_no_clock() {
     let land = land();
     let fabric = SoftFabric::format(land.region(), shape()).unwrap();
