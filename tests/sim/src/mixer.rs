@@ -20,12 +20,10 @@ impl Mixer {
 
     /// Takes bytes in, and their number.
     pub fn add_bytes(&mut self, bytes: &[u8]) {
-        let join = |bytes: &[u8], from| bytes.iter().fold(from, |sum, &b| sum << 8 | u64::from(b));
-        let mut words = bytes.chunks_exact(8);
-        for word in &mut words {
-            self.add(join(word, 0));
-        }
-        self.add(join(words.remainder(), bytes.len() as u64));
+        let (words, rest) = bytes.as_chunks();
+        words.iter().for_each(|word| self.add(u64::from_be_bytes(*word)));
+        let length = bytes.len() as u64;
+        self.add(rest.iter().fold(length, |sum, &byte| sum << 8 | u64::from(byte)));
     }
 
     /// The hash so far.

@@ -264,26 +264,30 @@ impl Lnet {
         let sending = self.sends.len() as u64 - queued;
         self.ledger.balance(queued, sending, self.receives.len() as u64)?;
 
-        let replies = self.sends.values().filter(|s| matches!(s.role, SendRole::Reply(_)));
-        let matched = self.receives.values().filter(|r| r.holds_entry());
-        if self.portals.references() != (replies.count() + matched.count()) as u64 {
+        let (mut matched, mut stored, mut answers) = (0, 0, 0);
+        for send in self.sends.values() {
+            matched += u64::from(matches!(send.role, SendRole::Reply(_)));
+            stored += u64::from(matches!(send.role, SendRole::Forward(_)));
+        }
+        for receive in self.receives.values() {
+            matched += u64::from(receive.holds_entry());
+            stored += u64::from(receive.holds_room());
+            answers += u64::from(receive.is_answer());
+        }
+        if self.portals.references() != matched {
             return Err(Fault::References);
         }
-
-        let forwards = self.sends.values().filter(|s| matches!(s.role, SendRole::Forward(_)));
-        let stored = self.receives.values().filter(|r| r.holds_room());
-        let taken = self.pool.as_ref().map_or(0, Pool::taken);
-        if taken != (forwards.count() + stored.count()) as u64 {
+        if self.pool.as_ref().map_or(0, Pool::taken) != stored {
             return Err(Fault::Buffers);
         }
 
-        let sound = |request: &Request| {
-            !request.is_over() && request.sending.is_none_or(|id| self.sends.contains_key(&id))
-        };
-        let coming = self.requests.iter().filter(|(_, r)| r.answer == Answer::Coming);
-        let answers = self.receives.values().filter(|r| r.is_answer());
-        let paired = coming.count() == answers.count();
-        if paired && self.requests.iter().all(|(_, request)| sound(request)) {
+        let (mut coming, mut sound) = (0, true);
+        for (_, request) in self.requests.iter() {
+            coming += u64::from(request.answer == Answer::Coming);
+            sound &= !request.is_over();
+            sound &= request.sending.is_none_or(|id| self.sends.contains_key(&id));
+        }
+        if coming == answers && sound {
             Ok(())
         } else {
             Err(Fault::Requests)

@@ -2,10 +2,11 @@
 //! An engine in virtual time: when it works, for how long, and what wakes it.
 
 use lnd_core::driver::Interrupt;
+use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::CompletionQueue;
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::regs::{ControlBits, LinkBits, Register, RegisterAccess, StatusBits};
+use lnd_dma::regs::{ControlBits, LinkBits, StatusBits};
 use lnd_dma::soft::{Fabric, SoftEngine};
 
 use super::adversary::Adversary;
@@ -44,6 +45,13 @@ pub struct Worked {
     pub completed: bool,
     /// Time until its next step, if it has more to do.
     pub pause: Span,
+}
+
+/// A register's value. It is asked for several times in each step of a world.
+#[inline]
+fn read(word: &AtomicU32) -> u32 {
+    // Relaxed: a world has one thread.
+    word.load(Ordering::Relaxed)
 }
 
 /// The engine of one link, on a bus that is seen through `F`.
@@ -93,33 +101,28 @@ impl<'m, F: WatchedBus<'m>> Device<'m, F> {
     /// Whether it has to be woken: its doorbells were rung, or something has come back to it that
     /// has not been arranged. `more`: there is work that its registers do not show.
     pub fn has_event(&mut self, more: bool) -> bool {
-        let event = self.engine_at.is_none() || self.heard != self.bells();
-        let work = event && (self.has_work() || more);
+        let bells = self.bells();
+        let differ = || self.heard.iter().zip(&bells).fold(0, |all, (a, b)| all | (a ^ b)) != 0;
+        let work = (self.engine_at.is_none() || differ()) && (more || self.has_work());
         if work {
-            self.heard = self.bells();
+            self.heard = bells;
         }
         work
     }
 
     /// The registers whose change means that there is something new to do.
+    #[inline]
     pub fn bells(&self) -> [u32; 6] {
-        [
-            Register::PostTail,
-            Register::StageBell,
-            Register::InvalidateBell,
-            Register::Control,
-            Register::Link,
-            Register::CutRound,
-        ]
-        .map(|register| self.memory.read(register))
+        let it = self.memory.registers();
+        [&it.post_tail, &it.stage_bell, &it.invalidate_bell, &it.control, &it.link, &it.cut_round]
+            .map(read)
     }
 
     /// Whether its registers give it something to do.
     pub fn has_work(&self) -> bool {
-        let (memory, busy) = (&self.memory, self.busy);
-        let control = ControlBits::from_bits_retain(memory.read(Register::Control));
-        let status = StatusBits::from_bits_retain(memory.read(Register::Status));
-        let link = LinkBits::from_bits_retain(memory.read(Register::Link));
+        let (memory, it, busy) = (&self.memory, self.memory.registers(), self.busy);
+        let control = ControlBits::from_bits_retain(read(&it.control));
+        let status = StatusBits::from_bits_retain(read(&it.status));
         let stopped = status.contains(StatusBits::STOPPED);
         if control.contains(ControlBits::STOP) {
             return !stopped;
@@ -128,19 +131,18 @@ impl<'m, F: WatchedBus<'m>> Device<'m, F> {
             return true;
         }
         // Cuts are served without the link's clock.
-        let cut = memory.read(Register::CutLow) | memory.read(Register::CutHigh);
-        let parted = memory.read(Register::PartedRound);
-        if memory.read(Register::CutRound) != parted || (busy && cut != 0) {
+        let is_cut = || (read(&it.cut_low) | read(&it.cut_high)) != 0;
+        if read(&it.cut_round) != read(&it.parted_round) || (busy && is_cut()) {
             return true;
         }
-        if !link.contains(LinkBits::UP) {
+        if !LinkBits::from_bits_retain(read(&it.link)).contains(LinkBits::UP) {
             return !status.contains(StatusBits::CLOCK_OFF);
         }
         if !control.contains(ControlBits::ENABLE) {
             return false;
         }
         busy || !status.contains(StatusBits::RUNNING)
-            || memory.read(Register::PostTail) != memory.read(Register::PostHead)
+            || read(&it.post_tail) != read(&it.post_head)
             || memory.invalidates().any()
             || memory.dones().any()
     }

@@ -7,13 +7,24 @@ use std::collections::BinaryHeap;
 
 use lnd_core::time::Instant;
 
-/// When something happens, in which order among what happens then, and where it is kept. The heap
-/// moves its entries about, so what happens is not in them.
+/// When something happens and in which order among what happens then, as one number that is
+/// compared at once, and where it is kept. The heap moves its entries about, so what happens is not
+/// in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
-    at: Instant,
-    number: u64,
+    order: u128,
     place: u32,
+}
+
+impl Entry {
+    /// No two entries have the same number.
+    const fn new(at: Instant, number: u64, place: u32) -> Self {
+        Self { order: (at.as_nanos() as u128) << 64 | number as u128, place }
+    }
+
+    const fn at(self) -> Instant {
+        Instant::from_nanos((self.order >> 64) as u64)
+    }
 }
 
 /// The future.
@@ -40,21 +51,21 @@ impl<E> Queue<E> {
             Some(there) => *there = Some(event),
             None => self.events.push(Some(event)),
         }
-        self.heap.push(Reverse(Entry { at, number: self.next, place }));
+        self.heap.push(Reverse(Entry::new(at, self.next, place)));
         self.next += 1;
     }
 
     /// What happens next, and when.
     pub fn pop(&mut self) -> Option<(Instant, E)> {
-        let Reverse(Entry { at, place, .. }) = self.heap.pop()?;
-        let event = self.events.get_mut(place as usize)?.take()?;
-        self.free.push(place);
-        Some((at, event))
+        let Reverse(entry) = self.heap.pop()?;
+        let event = self.events.get_mut(entry.place as usize)?.take()?;
+        self.free.push(entry.place);
+        Some((entry.at(), event))
     }
 
     /// When something happens next.
     pub fn next_at(&self) -> Option<Instant> {
-        self.heap.peek().map(|Reverse(entry)| entry.at)
+        self.heap.peek().map(|Reverse(entry)| entry.at())
     }
 }
 

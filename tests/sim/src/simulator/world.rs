@@ -234,8 +234,16 @@ impl<'m, L: Layer<'m>> World<'m, L> {
 
     /// Takes over what the networks have scheduled.
     fn collect(&mut self) {
-        for (number, net) in self.nets.clone().iter().enumerate() {
-            let mut posts = std::mem::take(&mut net.borrow_mut().posts);
+        for number in 0..self.nets.len() {
+            let Some(net) = self.nets.get(number) else { continue };
+            let mut net = net.borrow_mut();
+            // Most steps send nothing.
+            if net.posts.is_empty() && net.wakes.is_empty() {
+                continue;
+            }
+            let mut posts = std::mem::take(&mut net.posts);
+            let wakes = std::mem::take(&mut net.wakes);
+            drop(net);
             for (at, post) in posts.drain(..) {
                 let event = match post {
                     Post::Frame(lane, frame) => Event::Frame(number, lane, frame),
@@ -243,11 +251,12 @@ impl<'m, L: Layer<'m>> World<'m, L> {
                 };
                 self.queue.push(at, event);
             }
-            // The room is used again: nothing is posted meanwhile.
-            net.borrow_mut().posts = posts;
-            let wakes = std::mem::take(&mut net.borrow_mut().wakes);
             for host in wakes {
                 self.wake(host);
+            }
+            // The room is used again: nothing is posted meanwhile.
+            if let Some(net) = self.nets.get(number) {
+                net.borrow_mut().posts = posts;
             }
         }
     }

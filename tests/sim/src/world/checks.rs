@@ -6,9 +6,10 @@
 use lnd_core::counters::Counter;
 use std::collections::BTreeMap;
 
-use lnd_core::driver::{Blocker, Broken, CreditView, PeerView, Role};
+use lnd_core::driver::{Blocker, Broken, CreditView, Driver, PeerView, Role};
 use lnd_core::id::{Incarnation, LinkId, Tag};
 use lnd_core::peer::HelloState;
+use lnd_core::ports::Ports;
 use lnd_core::time::Instant;
 use lnd_dma::descriptor::State;
 
@@ -93,17 +94,29 @@ pub fn clean(incarnation: &HostIncarnation<'_>) -> Result<(), String> {
 struct End {
     /// The incarnation whose books they are.
     of: Incarnation,
-    view: PeerView,
+    /// The other end's incarnation, as this one knows it.
+    other: Option<Incarnation>,
+    state: HelloState,
     credits: CreditView,
 }
 
 impl End {
+    /// A driver's books on a peer.
+    fn of<P: Ports>(driver: &Driver<'_, P>, view: &PeerView) -> Option<Self> {
+        Some(Self {
+            of: driver.identity().incarnation,
+            other: view.incarnation,
+            state: view.state,
+            credits: driver.credits_with(view.id)?,
+        })
+    }
+
     /// Whether both ends mean the same session of this end: only then are its credits conserved.
-    fn means(&self, other: &Self) -> bool {
-        self.view.incarnation == Some(other.of)
-            && other.view.incarnation == Some(self.of)
-            && self.view.state == HelloState::Good
-            && other.credits.their_session == Some(self.credits.session)
+    fn means(&self, there: &Self) -> bool {
+        self.other == Some(there.of)
+            && there.other == Some(self.of)
+            && self.state == HelloState::Good
+            && there.credits.their_session == Some(self.credits.session)
     }
 }
 
@@ -194,13 +207,12 @@ impl World<'_> {
     fn check_credits(&self, node: u32) -> Result<(), Violation> {
         let Some(incarnation) = self.alive(node) else { return Ok(()) };
         let driver = &incarnation.node.driver;
-        let known = (0..driver.peers_known()).filter_map(|at| driver.peer_view(at));
-        for (peer, view) in known.filter_map(|view| node_of(view.nid).zip(Some(view))) {
-            let Some(credits) = driver.credits_with(view.id).filter(|_| !self.is_lawless(peer))
-            else {
+        for at in 0..driver.peers_known() {
+            let Some(view) = driver.peer_view(at) else { continue };
+            let Some(peer) = node_of(view.nid).filter(|&peer| !self.is_lawless(peer)) else {
                 continue;
             };
-            let here = End { of: driver.identity().incarnation, view, credits };
+            let Some(here) = End::of(driver, &view) else { continue };
             let Some(there) = self.view(peer, node) else { continue };
             for (asks, a, serves, b) in [(node, &here, peer, &there), (peer, &there, node, &here)] {
                 if !a.means(b) {
@@ -252,9 +264,7 @@ impl World<'_> {
     fn view(&self, node: u32, of: u32) -> Option<End> {
         let driver = &self.hosts.get(node as usize)?.incarnation.as_ref()?.node.driver;
         let id = driver.peer(nid_of(of))?;
-        let view = driver.peer_view(id.index() as u32)?;
-        let credits = driver.credits_with(id)?;
-        Some(End { of: driver.identity().incarnation, view, credits })
+        End::of(driver, &driver.peer_view(id.index() as u32)?)
     }
 
     pub(super) fn check_counters(&self, node: u32) -> Result<(), Violation> {
