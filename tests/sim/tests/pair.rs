@@ -2,6 +2,7 @@
 //! Two stations on one fabric: PUT and GET of every size, threads in real time.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
@@ -64,6 +65,74 @@ fn every_size_crosses_by_put_and_comes_back_by_get() {
         }
     });
     assert_eq!(violations.load(lnd_core::sync::Ordering::Relaxed), 0);
+}
+
+/// The same between nodes whose own threads step their engines; here both have one thread. What is
+/// much at a time is moved by the movers' threads.
+#[test]
+fn every_size_crosses_where_nodes_step_their_own_engines() {
+    let shape = Shape::new(2, 2, 64, 64 << 20);
+    let mapping = Mapping::anonymous(shape.bytes_needed()).unwrap();
+    let fabric = Fabric::format(&mapping, shape).unwrap();
+    let (arena, clock, violations) = (Arena::new(), Clock::start(), AtomicU32::new(0));
+    let (kill, bells) = (AtomicBool::new(false), Bells::new(2, 2));
+    let mut config = Config::new(64, 4, 2);
+    config.immediate_max = 4096;
+    let [(mut a, mover_a), (mut b, mover_b)] = [0, 1].map(|node| {
+        Station::join_alone(&arena, &fabric, node, clock, config, &violations, &bells).unwrap()
+    });
+    thread::scope(|scope| {
+        let _killer = Killer(&kill);
+        for mover in [mover_a, mover_b] {
+            let kill = &kill;
+            scope.spawn(move || mover.drive(clock, kill));
+        }
+        a.open_links(Span::from_secs(60));
+        b.open_links(Span::from_secs(60));
+        for size in SIZES {
+            there_and_back(&fabric, &mut a, &mut b, size);
+        }
+        eight_at_once(&fabric, &mut a, &mut b);
+        let [first, second] = [0, 1].map(|number| LinkId::new(number).unwrap());
+        for (link, other) in [(first, second), (second, first)] {
+            for (up, state) in [(false, LinkState::Down), (true, LinkState::Up)] {
+                assert!(fabric.set_link(0, link, up));
+                wait_for(&mut a, link, state);
+                assert_eq!(a.node.driver.link_state(other), Some(LinkState::Up));
+            }
+        }
+        there_and_back(&fabric, &mut a, &mut b, 100_001);
+        let polled = |_: &mut Station<'_>| {
+            b.poll(clock.now());
+        };
+        assert!(a.shut_down(Span::from_secs(5), polled), "A comes to an end");
+        assert!(b.shut_down(Span::from_secs(5), |_| {}), "B comes to an end");
+    });
+    assert_eq!(violations.load(lnd_core::sync::Ordering::Relaxed), 0);
+}
+
+/// PUTs eight MiB from A to B in eight messages.
+fn eight_at_once<'m>(fabric: &'m Fabric<'m>, a: &mut Station<'m>, b: &mut Station<'m>) {
+    let (mut wa, mut wb) = (MemoryWindow::new(fabric, 0), MemoryWindow::new(fabric, 1));
+    let data = pattern(8 << 20);
+    let mut got = vec![0; data.len()];
+    wa.write(0, &data).unwrap();
+    wb.write(0, &got).unwrap();
+    let md = Md { memory: span(0, 8 << 20), put: true, manage_remote: true, ..Md::default() };
+    b.node.lnet.attach(Match { portal: 2, ..Match::default() }, md).unwrap();
+    for part in 0..8 {
+        let (offset, to) = (part << 20, nid_of(1));
+        let target = Target { portal: 2, match_bits: 0, offset, data: 0 };
+        let memory = span(offset.into(), 1 << 20);
+        a.node.lnet.put(Put { to, target, memory, ack: true, user: 0 }).unwrap();
+    }
+    let acks = Cell::new(0);
+    run_until(a, b, |e| {
+        acks.set(acks.get() + u32::from(matches!(e, Event::Ack { .. })));
+        acks.get() == 8
+    });
+    wb.read(0, &mut got).unwrap();
+    assert!(got == data);
 }
 
 /// A link that has lost its clock is out of service at once: not only when a transfer has waited on
@@ -165,8 +234,8 @@ fn run_until<'m>(a: &mut Station<'m>, b: &mut Station<'m>, done: impl Fn(&Event)
             a.node.driver.blocker(0),
             b.node.driver.blocker(0)
         );
-        let (busy_a, _) = a.poll(now);
-        let (busy_b, _) = b.poll(now);
+        let busy_a = a.poll(now);
+        let busy_b = b.poll(now);
         while let Some(event) = b.node.lnet.next_event() {
             if let Event::PutReceived { ack: Some(due), .. } = event {
                 b.node.lnet.send_ack(due).expect("room for an ACK");

@@ -250,7 +250,7 @@ fn stats(now: Instant, station: &Station<'_>, server: Value) -> Value {
         .map(|&it| (it.name().to_owned(), Value::from(node.driver.counters().value(it))));
     let roles = node.stats.roles.iter().map(|(role, it)| {
         let (ok, failed, bytes) = (it.ok, it.failed, it.bytes);
-        (role.clone(), json!({ "ok": ok, "failed": failed, "bytes": bytes }))
+        ((*role).to_owned(), json!({ "ok": ok, "failed": failed, "bytes": bytes }))
     });
     let refused = node.receiver().errors().iter().filter(|(_, count)| *count > 0);
     let refused = refused.map(|(error, count)| (error.to_string(), Value::from(count)));

@@ -181,7 +181,7 @@ fn work<'m>(
                 Actor::Server(server) => server.on_client_down(lnet, nid),
             }
         }
-        let (mut busy, next) = station.poll(now);
+        let mut busy = station.poll(now);
         busy |= act(station.now(), station, actor, &mut window, remains);
         if now.since(last_seen) > Span::from_millis(2) {
             last_seen = now;
@@ -196,7 +196,7 @@ fn work<'m>(
             return;
         }
         if !busy {
-            station.rest(next);
+            station.rest();
         }
     }
 }

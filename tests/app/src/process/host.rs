@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! One process's node: fabric file, station, engines on threads, peers watched.
+//! One process's node: fabric file, station with its engines, peers watched.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,8 +14,7 @@ use lnd_sim::fabric::{nid_of, node_of, Fabric, JoinError, Mapping, MemoryWindow,
 use lnd_sim::lnet::Event;
 use lnd_sim::node::Arena;
 use lnd_sim::runtime::{
-    drive_engine, sharpen_timers, Bells, Clock, EngineRef, Monitor, Station, StationError, Wake,
-    OPENING,
+    sharpen_timers, Bells, Clock, Monitor, Mover, Station, StationError, Wake, OPENING,
 };
 
 use serde_json::Value;
@@ -33,6 +32,9 @@ pub fn config() -> Config {
     config.connections = 16;
     config.drain_bound = Span::from_secs(1);
     config.hello_timeout = Span::from_millis(200);
+    // Longer payloads are pulled, which copies them once. In a message they are copied three times,
+    // and summed up at both ends.
+    config.immediate_max = 1024;
     config
 }
 
@@ -118,18 +120,16 @@ fn host_on(
     setup.check(&fabric)?;
     let (arena, clock, violations) = (Arena::new(), Clock::start(), AtomicU32::new(0));
     let bells = Bells::new(fabric.shape().nodes, LINKS);
-    let (mut station, engine_refs) = join(setup, &arena, &fabric, clock, &violations, &bells)?;
+    let (mut station, mover) = join(setup, &arena, &fabric, clock, &violations, &bells)?;
     let node = node_of(station.node.driver.identity().nid).unwrap_or_default();
     let tapped = tap(setup, &mut station, node);
     let end = AtomicBool::new(false);
     bells.host(node).into_iter().for_each(Wake::adopt);
     sharpen_timers();
     thread::scope(|scope| {
-        let _stop = StopEngines(&end);
-        for mut engine_ref in engine_refs {
-            let end = &end;
-            scope.spawn(move || drive_engine(&mut engine_ref, clock, end));
-        }
+        let _stop = StopMover { end: &end, bells: &bells, node };
+        let mover_end = &end;
+        scope.spawn(move || mover.drive(clock, mover_end));
         station.open_links(OPENING);
         // The control socket is there before the node says that it is up.
         let open = tapped.and_then(|()| control(setup, &station));
@@ -144,7 +144,7 @@ fn host_on(
         let mut watch = Watch::new();
         while begun.is_ok() && !actor.is_done() {
             let now = station.now();
-            let (mut busy, next) = station.poll(now);
+            let mut busy = station.poll(now);
             if let Some(died) = watch.look(now, &mut station) {
                 if !station.is_ours() {
                     // Another may be this node already: its memory is not touched any more.
@@ -156,13 +156,15 @@ fn host_on(
                     actor.on_peer_down(now, &mut station, &mut window, peer);
                 }
             }
-            busy |= act(station.now(), actor, &mut station, &mut window);
+            // What has come is told with a time that is not before it came.
+            let then = if busy { station.now() } else { now };
+            busy |= act(then, actor, &mut station, &mut window);
             while let Some(asked) = control.as_ref().and_then(Socket::next) {
                 let answered = answer_to(now, &mut station, actor, &asked.request);
                 asked.answer(answered);
             }
             if !busy {
-                station.rest(next);
+                station.rest();
             }
         }
         if begun.is_ok() {
@@ -170,10 +172,10 @@ fn host_on(
             let until = station.now().after(LEAVING);
             while !actor.has_left() && station.now() < until {
                 let now = station.now();
-                let (mut busy, next) = station.poll(now);
+                let mut busy = station.poll(now);
                 busy |= act(now, actor, &mut station, &mut window);
                 if !busy {
-                    station.rest(next);
+                    station.rest();
                 }
             }
         }
@@ -283,7 +285,7 @@ fn join<'m>(
     clock: Clock,
     violations: &'m AtomicU32,
     bells: &'m Bells,
-) -> Result<(Station<'m>, Vec<EngineRef<'m>>), Broken> {
+) -> Result<(Station<'m>, Mover<'m>), Broken> {
     let mut config = config();
     config.links = LINKS as u8;
     if let Some(nid) = setup.me {
@@ -291,12 +293,12 @@ fn join<'m>(
         let last = nid_of(fabric.shape().nodes.saturating_sub(1));
         let node = node
             .ok_or_else(|| format!("{nid}: this fabric has the nodes {} to {last}", nid_of(0)))?;
-        let joined = Station::join(arena, fabric, node, clock, config, violations, bells);
+        let joined = Station::join_alone(arena, fabric, node, clock, config, violations, bells);
         return Ok(joined.map_err(|error| format!("{nid}: {error}"))?);
     }
     // From the end, where servers are not.
     for node in (0..fabric.shape().nodes).rev() {
-        match Station::join(arena, fabric, node, clock, config, violations, bells) {
+        match Station::join_alone(arena, fabric, node, clock, config, violations, bells) {
             Err(StationError::Join(JoinError::Taken)) => {}
             other => return Ok(other?),
         }
@@ -304,11 +306,17 @@ fn join<'m>(
     Err(format!("every node of {} is taken", setup.fabric.display()).into())
 }
 
-struct StopEngines<'e>(&'e AtomicBool);
+/// Ends the mover when it is dropped.
+struct StopMover<'e> {
+    end: &'e AtomicBool,
+    bells: &'e Bells,
+    node: u32,
+}
 
-impl Drop for StopEngines<'_> {
+impl Drop for StopMover<'_> {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
+        self.end.store(true, Ordering::Release);
+        self.bells.ring_engines(self.node);
     }
 }
 

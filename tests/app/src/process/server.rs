@@ -28,6 +28,8 @@ struct Serving {
     drained: bool,
     perf: PerfTarget,
     server: Option<FileServer<DirStore>>,
+    /// The server has heard of something since it had a turn.
+    stirred: bool,
 }
 
 /// Serves `dir` until SIGINT or SIGTERM; and what it counts at `metrics`.
@@ -44,6 +46,7 @@ pub fn serve(setup: &Setup, dir: &Path, metrics: Option<SocketAddr>) -> Result<(
         drained: false,
         perf: PerfTarget::default(),
         server: None,
+        stirred: false,
     };
     host(setup, &mut serving)?;
     crate::say!("left in good order");
@@ -83,8 +86,9 @@ impl Actor for Serving {
     ) {
         if let Some(server) = &mut self.server {
             // What is about neither is a drop notice, which the layer counts.
-            if let Some(event) = server.on_event(now, &mut station.node.lnet, window, event) {
-                self.perf.on_event(&mut station.node.lnet, event);
+            match server.on_event(now, &mut station.node.lnet, window, event) {
+                Some(event) => self.perf.on_event(&mut station.node.lnet, event),
+                None => self.stirred = true,
             }
         }
     }
@@ -98,6 +102,7 @@ impl Actor for Serving {
     ) {
         if let Some(server) = &mut self.server {
             server.on_client_down(&mut station.node.lnet, peer);
+            self.stirred = true;
         }
     }
 
@@ -112,7 +117,9 @@ impl Actor for Serving {
         }
         let Some(server) = &mut self.server else { return false };
         let busy = server.next_deadline().is_some_and(|due| due <= now);
-        server.poll(now, &mut station.node.lnet, window);
+        if std::mem::take(&mut self.stirred) || busy || !server.is_at_rest() {
+            server.poll(now, &mut station.node.lnet, window);
+        }
         self.perf.poll(&mut station.node.lnet);
         while let Some(trouble) = server.next_trouble() {
             let path = self.dir.join(&trouble.name);

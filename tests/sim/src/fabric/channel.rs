@@ -108,10 +108,12 @@ pub struct Received {
     pub waiting: u32,
 }
 
+type SoftInbox<'m> = lnd_soft::Inbox<'m, Vec<Option<Consumer<'m>>>>;
+
 /// The receiving half.
 #[derive(Debug)]
 pub struct Inbox<'m> {
-    inbox: lnd_soft::Inbox<'m, Vec<Option<Consumer<'m>>>>,
+    inbox: SoftInbox<'m>,
     scratch: Vec<u8>,
     tap: Option<SharedTap>,
 }
@@ -132,15 +134,17 @@ impl<'m> Inbox<'m> {
     }
 
     /// Offers up to `budget` frames of each mailbox to `take`, with the node whose mailbox it is,
-    /// which says whether it has taken the
-    /// frame; one that it has not stays, and those behind it wait.
+    /// which says whether it has taken the frame; one that it has not stays, and those behind it
+    /// wait. `likely`: only of mailboxes that have had some lately.
     pub fn receive(
         &mut self,
         budget: u32,
+        likely: bool,
         mut take: impl FnMut(LinkId, u32, &[u8]) -> bool,
     ) -> Received {
         let mut received = Received::default();
-        while let Some(arrival) = self.inbox.next(budget, &mut self.scratch) {
+        let next = if likely { SoftInbox::next_likely } else { SoftInbox::next };
+        while let Some(arrival) = next(&mut self.inbox, budget, &mut self.scratch) {
             let bytes = &self.scratch[..arrival.length];
             if take(arrival.link, arrival.from, bytes) {
                 let (link, peer) = (arrival.link, arrival.from);

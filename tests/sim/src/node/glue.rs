@@ -8,13 +8,13 @@ use std::rc::Rc;
 
 use lnd_core::config::{Config, ConfigError};
 use lnd_core::driver::{
-    Driver, Identity, Inbound, Kind, Receive, RecvError, Reply, Request, RequestKind, Role,
+    Driver, Identity, Inbound, Kind, Receive, RecvError, Reply, Report, Request, RequestKind, Role,
     RxRequest, Submitted, Why,
 };
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::message::{Message, NakReason};
-use lnd_core::ports::{Channel, Ports, Tracer};
+use lnd_core::ports::{Channel, Completion, Ports, Tracer};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Place, Policy, Status};
 use lnd_dma::driver::{ConnectingEngine, MmioEngine};
@@ -404,17 +404,29 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         }
     }
 
+    /// Applies what an engine has given back, and reports the transfer if that has ended it. For a
+    /// node whose own thread takes completions (decision 0034).
+    pub fn complete(&mut self, now: Instant, link: LinkId, completion: Completion) {
+        if let Some(report) = self.driver.complete_of(now, link, completion) {
+            self.reported(&report);
+        }
+    }
+
     /// Reports everything that has ended to the upper layer. Returns how much that was.
     pub fn report_all(&mut self, now: Instant) -> u32 {
         let mut reported = 0;
         while let Some(report) = self.driver.next_report(now) {
             reported += 1;
-            self.stats.note(report.role, &report.status, report.bytes, report.lost_race);
-            self.take_back(report.user);
-            let reply = report.reply.then_some(report.bytes);
-            self.track_end(report.user, report.role, report.status);
-            self.finalize(report.user, report.status, reply);
+            self.reported(&report);
         }
         reported
+    }
+
+    fn reported(&mut self, report: &Report) {
+        self.stats.note(report.role, &report.status, report.bytes, report.lost_race);
+        self.take_back(report.user);
+        let reply = report.reply.then_some(report.bytes);
+        self.track_end(report.user, report.role, report.status);
+        self.finalize(report.user, report.status, reply);
     }
 }

@@ -27,7 +27,7 @@ pub struct Stats {
     /// Refused at the call, by reason.
     pub refused: BTreeMap<String, u64>,
     /// Finalized, by role.
-    pub roles: BTreeMap<String, Outcomes>,
+    pub roles: BTreeMap<&'static str, Outcomes>,
     /// Failures by errno and health class.
     pub failures: BTreeMap<(i32, String), u64>,
     /// Rules that were broken; empty, or the run has failed.
@@ -37,7 +37,7 @@ pub struct Stats {
 impl Stats {
     /// Notes an end, by which `bytes` were moved.
     pub fn note(&mut self, role: Role, status: &Status, bytes: u32, lost_race: bool) {
-        let outcomes = self.roles.entry(name(role).to_owned()).or_default();
+        let outcomes = self.roles.entry(name(role)).or_default();
         if status.errno == 0 {
             outcomes.ok += 1;
             outcomes.lost_races += u64::from(lost_race);
@@ -61,7 +61,7 @@ impl Stats {
             *self.refused.entry(why.clone()).or_default() += n;
         }
         for (role, theirs) in &other.roles {
-            let mine = self.roles.entry(role.clone()).or_default();
+            let mine = self.roles.entry(role).or_default();
             mine.ok += theirs.ok;
             mine.lost_races += theirs.lost_races;
             mine.failed += theirs.failed;

@@ -75,6 +75,11 @@ impl Idle {
         self.0 = 0;
     }
 
+    /// Whether the next [`rest`](Self::rest) lets no other thread run.
+    pub const fn spins(&self) -> bool {
+        self.0 < SPINS
+    }
+
     /// Waits until there may be something to do: shortly at first, then until `wake` or for a nap,
     /// at most for `most`.
     pub fn rest(&mut self, wake: Option<&Wake>, most: Duration) {

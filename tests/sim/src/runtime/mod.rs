@@ -9,6 +9,6 @@ mod watch;
 
 pub use bells::{sharpen_timers, Bells, Idle};
 pub use clock::{Clock, Wake};
-pub use engine::{drive_engine, EngineRef, EngineStats};
+pub use engine::{drive_engine, EngineRef, EngineStats, Mover};
 pub use station::{random_word, Monitor, Station, StationError, OPENING};
 pub use watch::Watch;

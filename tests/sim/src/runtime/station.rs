@@ -11,7 +11,8 @@ use lnd_core::counters::Counter;
 use lnd_core::driver::{Identity, Interrupt, RunState};
 use lnd_core::id::{LinkId, MAX_LINKS};
 use lnd_core::link::LinkState;
-use lnd_core::ports::Engine;
+use lnd_core::observe::IrqObserver;
+use lnd_core::ports::{Completions, Engine};
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::CompletionQueue;
@@ -20,7 +21,7 @@ use lnd_shortmsg::wire::Checksum;
 
 use super::bells::{Bells, Idle};
 use super::clock::Clock;
-use super::engine::EngineRef;
+use super::engine::{EngineRef, Mover, OwnEngine};
 use super::watch::Watch;
 use crate::fabric::{
     nid_of, Bus, Fabric, Inbox, JoinError, Membership, NodeState, SharedTap, ShmChannel,
@@ -30,6 +31,9 @@ use crate::node::{Arena, Node, Parts};
 
 /// Frames taken out of a mailbox before another one is looked at.
 const FRAMES: u32 = 16;
+/// A busy thread looks into all mailboxes in each of so many rounds, else into those that have had
+/// frames lately.
+const WHOLE: u32 = 16;
 /// How long links are waited for at the start: those that are not pulled open within some
 /// microseconds.
 pub const OPENING: Span = Span::from_millis(200);
@@ -72,6 +76,9 @@ pub struct Station<'m> {
     rung: (u64, u64),
     /// Links whose engine has told of a change of its status: bit `n` is link `n`.
     link_event: Arc<SharedWord>,
+    /// The engines that this thread steps.
+    engines: Vec<OwnEngine<'m>>,
+    polls: u32,
     /// Frames that had to stay in a mailbox.
     pub waited: u64,
 }
@@ -96,6 +103,53 @@ impl<'m> Station<'m> {
         violations: &'m AtomicU32,
         bells: &'m Bells,
     ) -> Result<(Self, Vec<EngineRef<'m>>), StationError> {
+        let joined = Self::join_with(arena, fabric, node, clock, config, violations, bells);
+        let (mut station, irq_watch) = joined?;
+        let own = std::mem::take(&mut station.engines).into_iter();
+        let parts = own.filter_map(OwnEngine::into_parts);
+        let apart = parts.map(|(engine, queue, link)| EngineRef {
+            engine,
+            interrupt: Interrupt::new(station.node.driver.irq_handle(), queue),
+            irq_watch,
+            bells,
+            node,
+            link,
+            link_event: station.link_event.clone(),
+        });
+        let engine_refs = apart.collect();
+        Ok((station, engine_refs))
+    }
+
+    /// As [`join`](Self::join), for a node that is alone in its process: [`poll`](Self::poll) steps
+    /// its engines. A message then wakes no thread, and the driver shares its words with no other
+    /// context (decision 0050). The mover has a thread to itself.
+    ///
+    /// # Errors
+    /// [`StationError`].
+    pub fn join_alone(
+        arena: &'m Arena,
+        fabric: &'m Fabric<'m>,
+        node: u32,
+        clock: Clock,
+        config: Config,
+        violations: &'m AtomicU32,
+        bells: &'m Bells,
+    ) -> Result<(Self, Mover<'m>), StationError> {
+        let joined = Self::join_with(arena, fabric, node, clock, config, violations, bells);
+        let (station, _) = joined?;
+        let mover = Mover::new(&station.engines, bells, node);
+        Ok((station, mover))
+    }
+
+    fn join_with(
+        arena: &'m Arena,
+        fabric: &'m Fabric<'m>,
+        node: u32,
+        clock: Clock,
+        config: Config,
+        violations: &'m AtomicU32,
+        bells: &'m Bells,
+    ) -> Result<(Self, IrqObserver<'m>), StationError> {
         let membership = fabric.join(node, random_word()).map_err(StationError::Join)?;
         let me = Identity { nid: nid_of(node), incarnation: membership.incarnation() };
         let channel = ShmChannel::new(&membership, Checksum::On);
@@ -114,28 +168,28 @@ impl<'m> Station<'m> {
             timeout: Span::from_secs(10),
         };
         let node_ = Node::new(arena, fabric, parts).map_err(StationError::Config)?;
-        let (mut engine_refs, link_event) = (Vec::new(), Arc::new(SharedWord::new(0)));
+        let mut engines = Vec::new();
         for link in (0..config.links as usize).filter_map(LinkId::new) {
             let Ok(memory) = fabric.link_memory(node, link) else { continue };
             let bus = Bus::new(fabric, violations);
             let engine = SoftEngine::new(node, link, memory, bus, NoFaults, Settings::default());
-            let queue = CompletionQueue::new(memory, memory);
-            engine_refs.push(EngineRef {
-                engine,
-                interrupt: Interrupt::new(node_.driver.irq_handle(), queue),
-                irq_watch,
-                bells,
-                node,
-                link,
-                link_event: link_event.clone(),
-            });
+            engines.push(OwnEngine::new(engine, CompletionQueue::new(memory, memory), link));
         }
         membership.announce();
-        let (idle, rung) = (Idle::default(), (0, 0));
-        let node = node_;
-        let station =
-            Self { node, inbox, membership, clock, bells, idle, rung, link_event, waited: 0 };
-        Ok((station, engine_refs))
+        let station = Self {
+            node: node_,
+            inbox,
+            membership,
+            clock,
+            bells,
+            idle: Idle::default(),
+            rung: (0, 0),
+            link_event: Arc::new(SharedWord::new(0)),
+            engines,
+            polls: 0,
+            waited: 0,
+        };
+        Ok((station, irq_watch))
     }
 
     /// The time.
@@ -154,25 +208,48 @@ impl<'m> Station<'m> {
     }
 
     /// One round: takes messages in, reports, sends, and lets time pass. Returns whether there was
-    /// anything to do, and when there will be.
-    pub fn poll(&mut self, now: Instant) -> (bool, Option<Instant>) {
+    /// anything to do.
+    pub fn poll(&mut self, now: Instant) -> bool {
         self.look_at_links(now);
         let node = &mut self.node;
-        let received =
-            self.inbox.receive(FRAMES, |link, from, frame| node.on_frame(now, link, from, frame));
+        self.polls = self.polls.wrapping_add(1);
+        let likely = self.idle.spins() && !self.polls.is_multiple_of(WHOLE);
+        let take = |link, from, frame: &_| node.on_frame(now, link, from, frame);
+        let received = self.inbox.receive(FRAMES, likely, take);
         self.waited += u64::from(received.waiting);
         node.driver.ring();
         let mut busy = received.taken > 0;
+        busy |= self.step_engines(now);
+        let node = &mut self.node;
         busy |= node.send_all(now) > 0;
         let _ = node.driver.on_time(now);
         busy |= node.report_all(now) > 0;
-        let next = node.driver.wake_up_at(now);
-        busy |= next.is_some_and(|at| at <= now);
         self.ring();
         if busy {
             self.idle.reset();
         }
-        (busy, next)
+        busy
+    }
+
+    /// A step of each engine that this thread steps. Returns whether there is more to do.
+    fn step_engines(&mut self, now: Instant) -> bool {
+        let mut busy = false;
+        for own in &mut self.engines {
+            let stepped = own.step(now);
+            if stepped.link_event {
+                // Relaxed: the same thread takes it.
+                self.link_event.fetch_or(1 << own.link.index(), Ordering::Relaxed);
+            }
+            while let Some(completion) = own.queue.pop() {
+                self.node.complete(now, own.link, completion);
+                busy = true;
+            }
+            busy |= stepped.busy;
+            if stepped.much {
+                self.bells.ring_engines(self.membership.node());
+            }
+        }
+        busy
     }
 
     /// Opens the links whose engines are at work, before a frame is sent or read. A peer chooses
@@ -182,6 +259,7 @@ impl<'m> Station<'m> {
         let begin = self.now();
         loop {
             let now = self.now();
+            self.step_engines(now);
             self.look_at_links(now);
             let _ = self.node.driver.on_time(now);
             let driver = &self.node.driver;
@@ -226,6 +304,10 @@ impl<'m> Station<'m> {
 
     /// Wakes the threads that have something to do by what this node has just done.
     fn ring(&mut self) {
+        // A node that is alone in its process steps its engines itself.
+        if !self.engines.is_empty() {
+            return;
+        }
         let counters = self.node.driver.counters();
         let now = (counters.value(Counter::Doorbells), counters.value(Counter::Sent));
         let before = std::mem::replace(&mut self.rung, now);
@@ -238,11 +320,18 @@ impl<'m> Station<'m> {
         }
     }
 
-    /// Waits until woken, until `next`, or for a nap. The thread has [adopted](super::Wake::adopt)
-    /// the bell of its node.
-    pub fn rest(&mut self, next: Option<Instant>) {
-        let left = next.map_or(NAP, |at| Duration::from_nanos(at.since(self.now()).as_nanos()));
-        self.idle.rest(self.bells.host(self.membership.node()), left.min(NAP));
+    /// Waits until woken, until there is something to do, or for a nap. The thread has
+    /// [adopted](super::Wake::adopt) the bell of its node.
+    pub fn rest(&mut self) {
+        let mut most = NAP;
+        // A thread that only spins looks again sooner than the time could be found out.
+        if !self.idle.spins() {
+            let now = self.now();
+            if let Some(next) = self.node.driver.wake_up_at(now) {
+                most = most.min(Duration::from_nanos(next.since(now).as_nanos()));
+            }
+        }
+        self.idle.rest(self.bells.host(self.membership.node()), most);
     }
 
     /// Shuts down in good order: everything ends, peers are told, engines stop. The engines'
@@ -257,7 +346,7 @@ impl<'m> Station<'m> {
             if now.since(begin) > bound {
                 return false;
             }
-            let (busy, _) = self.poll(now);
+            let busy = self.poll(now);
             each(&mut self);
             if !busy {
                 std::thread::yield_now();

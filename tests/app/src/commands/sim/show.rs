@@ -44,7 +44,7 @@ pub fn summary(it: &Summary) -> Value {
         .map(|(role, ends)| {
             let (ok, failed, raced) = (ends.ok, ends.failed, ends.lost_races);
             let ends = json!({ "ok": ok, "failed": failed, "ok_after_cancel": raced });
-            (role.clone(), ends)
+            ((*role).to_owned(), ends)
         })
         .collect();
     let failures: Vec<Value> = stats

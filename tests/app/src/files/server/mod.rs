@@ -172,6 +172,12 @@ impl<S: Store> FileServer<S> {
         self.stats.expired_reads += self.reads.expire(now, self.config.idle, at.lnet);
     }
 
+    /// Whether [`poll`](Self::poll) has nothing to do until something is heard: no file is open,
+    /// and no ACK waits.
+    pub fn is_at_rest(&self) -> bool {
+        self.acks.is_empty() && self.open_files() == (0, 0)
+    }
+
     /// When to call [`poll`](Self::poll) at the latest; the origin means at once.
     pub fn next_deadline(&self) -> Option<Instant> {
         let touched = [self.writes.oldest(), self.reads.oldest()].into_iter().flatten().min();
