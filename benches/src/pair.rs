@@ -236,7 +236,7 @@ impl Node {
     /// message is taken, and what else the round has to do is done in the first one without any.
     #[inline]
     pub fn poll_message(&mut self) {
-        if self.receive_some::<1>() {
+        if self.receive_some::<true>() {
             self.owes_round = true;
             return;
         }
@@ -300,13 +300,13 @@ impl Node {
 
     /// Takes messages out of the mailboxes, the control lane first; whether there were any.
     pub fn receive(&mut self) -> bool {
-        self.receive_some::<{ u32::MAX }>()
+        self.receive_some::<false>()
     }
 
-    /// Takes at most `MOST` messages.
+    /// Takes all messages, or only one of them.
     #[inline]
-    fn receive_some<const MOST: u32>(&mut self) -> bool {
-        let mut taken_in = 0;
+    fn receive_some<const ONE: bool>(&mut self) -> bool {
+        let mut busy = false;
         let Self { driver, receiver, inlets, sinks, done, now, .. } = self;
         let sender = Sender::Known(self.peer);
         for inlet in inlets {
@@ -334,13 +334,13 @@ impl Node {
                     break;
                 }
                 mail.release();
-                taken_in += 1;
-                if taken_in == MOST {
+                if ONE {
                     return true;
                 }
+                busy = true;
             }
         }
-        taken_in > 0
+        busy
     }
 
     /// Transfers that have not ended.
