@@ -72,15 +72,43 @@ static enum lnd_error lnd_lnet_decide(struct lnd_lnet_message *message)
 	return LND_E_GONE;
 }
 
+/*
+ * Whether a payload is read where it is: it goes inside its message, so no engine reads it. Every
+ * machine of a network takes LND_HOST_INLINE bytes so.
+ */
+static bool lnd_lnet_in_place(const struct lnd_lnet_message *message)
+{
+	return message->way == LND_LNET_SENT && message->kind != LND_GET &&
+	       message->payload.length <= LND_HOST_INLINE &&
+	       message->payload.pages <= message->map.room;
+}
+
+static void lnd_lnet_point(struct lnd_lnet_message *message)
+{
+	unsigned int i;
+
+	for (i = 0; i < message->payload.pages; i++) {
+		const struct bio_vec *bv = &message->payload.bv[i];
+
+		message->map.frags[i] = (struct lnd_frag) {
+			.addr = (uintptr_t)page_address(bv->bv_page) + bv->bv_offset,
+			.len = bv->bv_len,
+		};
+	}
+	message->map.nfrags = i;
+}
+
 /* Maps and submits a message, or decides on a request. LND_E_NO_SLOTS: there is no room now. */
 static enum lnd_error lnd_lnet_begin(struct lnd_lnet_message *message)
 {
 	bool written = message->way == LND_LNET_CAME ? message->kind != LND_REQUEST_GET :
 						       message->kind == LND_GET;
 
-	if (message->payload.length && !message->map.mapped &&
-	    lnd_host_map(&message->node->window, &message->map, &message->payload, written,
-			 LND_HOST_NO_WAIT))
+	if (lnd_lnet_in_place(message))
+		lnd_lnet_point(message);
+	else if (message->payload.length && !message->map.mapped &&
+		 lnd_host_map(&message->node->window, &message->map, &message->payload, written,
+			      LND_HOST_NO_WAIT))
 		return LND_E_NO_SLOTS;
 	return message->way == LND_LNET_CAME ? lnd_lnet_decide(message) : lnd_lnet_submit(message);
 }

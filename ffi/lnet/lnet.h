@@ -46,6 +46,8 @@ struct lnd_lnet_tunables {
 /* Their numbers for netlink. */
 enum lnd_lnet_tunable { LND_LNET_TIMEOUT = 1, LND_LNET_FAIL_FAST };
 
+#define LND_LNET_FEW	2	/* pages of a message that need no memory of their own */
+
 enum lnd_lnet_way {
 	LND_LNET_SENT,	/* lnd_send() */
 	LND_LNET_CAME,	/* a peer's request */
@@ -64,8 +66,11 @@ struct lnd_lnet_message {
 	struct lnet_msg *msg;	/* to be finalized; NULL: the payload is dropped */
 	struct lnet_msg *reply;	/* of an optimised GET, finalized with it */
 	struct lnd_host_payload payload;
-	unsigned int room;	/* vectors allocated */
+	unsigned int room;	/* for vectors */
 	struct lnd_host_map map;
+	/* Most messages have no more. */
+	struct bio_vec few[LND_LNET_FEW];
+	struct lnd_frag few_frags[LND_LNET_FEW];
 	u32 asked;	/* bytes that were offered, or are wanted */
 	/* A peer's request: */
 	struct lnd_request request;
@@ -105,7 +110,6 @@ struct lnd_host_upper {
 	const struct lnd_lnet_tunables *own;	/* LNet changes them at any time */
 	u32 links_down;
 	bool removed;	/* its device */
-	bool bound;	/* the node's thread, to the interface's partition */
 	atomic_long_t counts[LND_LNET_COUNTS];
 };
 
@@ -171,6 +175,7 @@ int lnd_lnet_loop_recv(struct lnd_lnet_message *message, struct lnet_msg *msg,
 struct lnd_lnet_message *lnd_lnet_message_new(struct lnd_host_node *node, enum lnd_lnet_way way,
 					      unsigned int pages, gfp_t gfp);
 void lnd_lnet_put(struct lnd_lnet_message *message);
+void lnd_lnet_reuse(struct lnd_lnet_message *message);
 void lnd_lnet_enter(struct lnd_lnet_message *message, struct list_head *list);
 void lnd_lnet_leave(struct lnd_lnet_message *message);
 int lnd_lnet_pages(struct lnd_lnet_message *message, const struct bio_vec *kiov,

@@ -20,12 +20,17 @@
 int lnd_lnet_loop(struct lnd_host_upper *upper, struct lnet_msg *msg)
 {
 	struct lnd_lnet_message *message;
+	enum lnet_msg_hstatus health;
 
 	message = lnd_lnet_message_new(upper->node, LND_LNET_LOOPED, 0, LND_LNET_NO_FS);
 	if (!message)
 		return -ENOMEM;
 	message->msg = msg;
 	lnd_lnet_count(upper, LND_LNET_LOOPS);
+	if (lnet_send_error_simulation(msg, &health)) {
+		lnd_lnet_end(message, -EIO, health, 0);
+		return 0;
+	}
 	lnd_lnet_enter(message, &upper->looped);
 	queue_work(system_unbound_wq, &upper->loop);
 	return 0;

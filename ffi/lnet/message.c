@@ -30,8 +30,13 @@ struct lnd_lnet_message *lnd_lnet_message_new(struct lnd_host_node *node, enum l
 	message->way = way;
 	message->begun = lnd_host_now();
 	message->deadline = lnd_lnet_deadline(node->upper);
-	if (!pages)
+	if (pages <= LND_LNET_FEW) {
+		message->payload.bv = message->few;
+		message->map.frags = message->few_frags;
+		message->map.room = LND_LNET_FEW;
+		message->room = LND_LNET_FEW;
 		return message;
+	}
 	message->payload.bv = lnd_host_alloc(array_size(pages, sizeof(*message->payload.bv)), gfp,
 					     LND_HOST_AT_VECTORS);
 	message->room = pages;
@@ -47,12 +52,43 @@ void lnd_lnet_put(struct lnd_lnet_message *message)
 	if (!refcount_dec_and_test(&message->holders))
 		return;
 	lnd_host_unmap(&message->node->window, &message->map, &message->payload, false);
-	lnd_host_map_free(&message->map);
-	lnd_host_free(message->payload.bv, array_size(message->room, sizeof(struct bio_vec)));
+	if (message->payload.bv != message->few) {
+		lnd_host_map_free(&message->map);
+		lnd_host_free(message->payload.bv,
+			      array_size(message->room, sizeof(struct bio_vec)));
+	}
 	if (message->copy)
 		lnd_host_free(message->copy, LND_HOST_INLINE);
 	lnd_host_hold(LND_HOST_HELD_OPS, -1);
 	lnd_host_free(message, sizeof(*message));
+}
+
+/**
+ * lnd_lnet_reuse() - As lnd_lnet_put(); but the last holder's is for the node's next request.
+ * @message: a peer's request.
+ *
+ * To allocate a request, all of its memory set to zeros, takes longer than all else that a short
+ * one needs.
+ *
+ * Context: the node's thread, which ends before the spare one is freed.
+ */
+void lnd_lnet_reuse(struct lnd_lnet_message *message)
+{
+	struct lnd_host_upper *upper = message->node->upper;
+
+	if (!refcount_dec_and_test(&message->holders))
+		return;
+	refcount_set(&message->holders, 1);
+	/* Its pages were unmapped when it ended. */
+	message->msg = NULL;
+	message->payload.length = 0;
+	message->payload.pages = 0;
+	message->map.nfrags = 0;
+	message->decided = false;
+	message->waits = false;
+	reinit_completion(&message->parsed);
+	if (cmpxchg(&upper->spare, NULL, message))
+		lnd_lnet_put(message);
 }
 
 /* Puts a message into a list of its node, out of the list that it was in. Context: thread. */

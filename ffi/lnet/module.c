@@ -145,12 +145,6 @@ void lnd_upper_event(struct lnd_host_node *node, const struct lnd_event *event)
 /* Context: the node's thread. */
 u64 lnd_upper_run(struct lnd_host_node *node, u64 now)
 {
-	struct lnd_host_upper *upper = node->upper;
-
-	/* All of lnet_parse() runs here: in a partition that the administrator has chosen. */
-	if (!upper->bound && upper->ni->ni_cpts)
-		cfs_cpt_bind(lnet_cpt_table(), upper->ni->ni_cpts[0]);
-	upper->bound = true;
 	return lnd_lnet_retry(node->upper, now);
 }
 

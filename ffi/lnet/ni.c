@@ -58,8 +58,16 @@ static int lnd_lnet_use(struct lnet_ni *ni, struct lnd_host_node *node)
 	lnet_nid4_to_nid(LNET_MKNID(LNET_NID_NET(&ni->ni_nid), node->number + 1), &ni->ni_nid);
 	ni->ni_data = node;
 	ni->ni_dev_cpt = CFS_CPT_ANY;
+	node->cpus = NULL;
+	/*
+	 * One thread cannot be near to several partitions. The copying engines are the device, and
+	 * they run where that thread runs.
+	 */
+	if (ni->ni_cpts) {
+		ni->ni_dev_cpt = ni->ni_cpts[0];
+		node->cpus = *cfs_cpt_cpumask(lnet_cpt_table(), ni->ni_dev_cpt);
+	}
 	node->upper->ni = ni;
-	node->upper->bound = false;
 	/* Events say which links come up; a cable may be pulled. */
 	lnd_lnet_links(node->upper, BIT(node->fabric->links) - 1);
 	mutex_lock(&node->fabric->control);

@@ -118,7 +118,7 @@ static void lnd_lnet_parse(struct lnd_lnet_message *message, struct lnet_hdr *hd
 	}
 	WRITE_ONCE(message->parser, NULL);
 	complete_all(&message->parsed);
-	lnd_lnet_put(message);
+	lnd_lnet_reuse(message);
 }
 
 /**

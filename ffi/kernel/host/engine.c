@@ -119,6 +119,7 @@ int lnd_host_link_start(struct lnd_host_link *link)
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
 	link->thread = thread;
+	lnd_host_thread_bind(thread, node->cpus);
 	wake_up_process(thread);
 	return 0;
 }

@@ -125,6 +125,7 @@ static int lnd_host_run(struct lnd_host_node *node)
 	if (IS_ERR(thread) && !lnd_host_loses("err"))
 		return PTR_ERR(thread);
 	node->thread = thread;
+	lnd_host_thread_bind(thread, node->cpus);
 	wake_up_process(thread);
 	lnd_host_await_links(node);
 	error = lnd_host_fault(LND_HOST_AT_ANNOUNCE) ? LND_E_BUSY :
@@ -164,8 +165,9 @@ static void lnd_host_clear(struct lnd_host_node *node)
 	node->soft_node = NULL;
 }
 
-static int lnd_host_bring_up(struct lnd_host_node *node)
+static long lnd_host_bring_up(void *data)
 {
+	struct lnd_host_node *node = data;
 	struct lnd_host_fabric *fabric = node->fabric;
 	int rc;
 
@@ -185,6 +187,20 @@ static int lnd_host_bring_up(struct lnd_host_node *node)
 	return lnd_host_run(node);
 }
 
+/* Memory is near the processor on which it is allocated: the node's own, if it has some. */
+static int lnd_host_bring_up_near(struct lnd_host_node *node)
+{
+	unsigned int cpu = nr_cpu_ids;
+
+	if (node->fabric->aim)
+		node->fabric->aim(node);
+	if (node->cpus)
+		cpu = cpumask_first_and(node->cpus, cpu_online_mask);
+	/* If that one goes offline now, the node does not start. */
+	return cpu < nr_cpu_ids ? work_on_cpu_safe(cpu, lnd_host_bring_up, node) :
+				  lnd_host_bring_up(node);
+}
+
 /**
  * lnd_host_node_start() - Joins, creates the NI, and starts all threads and engines.
  * @node: a node that is not alive.
@@ -202,7 +218,7 @@ int lnd_host_node_start(struct lnd_host_node *node)
 	reinit_completion(&node->quiescent);
 	node->flags = 0;
 	down_write(&node->incarnation);
-	rc = lnd_host_bring_up(node);
+	rc = lnd_host_bring_up_near(node);
 	if (rc) {
 		lnd_host_halt(node);
 		if (node->soft_node)

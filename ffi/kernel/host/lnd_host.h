@@ -100,6 +100,7 @@ struct page *lnd_host_page(gfp_t gfp);
 void lnd_host_put_page(struct page *page);
 struct task_struct *lnd_host_thread(int (*work)(void *data), void *data, const char *name,
 				    u32 node, u32 link, enum lnd_host_point point);
+void lnd_host_thread_bind(struct task_struct *thread, const struct cpumask *cpus);
 void lnd_host_thread_stop(struct task_struct *thread);
 
 /* Pages as a block layer or LNet passes them. */
@@ -126,6 +127,16 @@ struct lnd_host_map {
 	bool mapped;
 	bool written;	/* engines write it, else they read it */
 };
+
+/*
+ * An address of the kernel's, whose upper half is negative, instead of one in the window: of a
+ * short payload, which the library reads and no engine. An engine that is given one ends its
+ * transfer with an error.
+ */
+static inline bool lnd_host_in_place(u64 addr)
+{
+	return (s64)addr < 0;
+}
 
 int lnd_host_window_init(struct lnd_host_window *window, struct lnd_host_node *node);
 void lnd_host_window_exit(struct lnd_host_window *window);
@@ -202,6 +213,7 @@ struct lnd_host_node {
 	struct task_struct *thread;
 	wait_queue_head_t wait;
 	unsigned long flags;
+	const struct cpumask *cpus;	/* for all of the node that runs; NULL: any */
 	struct hrtimer timer;
 	u64 due;	/* when the timer was last to wake the thread */
 	struct lnd_host_link link[LND_HOST_LINKS];
@@ -299,6 +311,8 @@ struct lnd_host_fabric {
 	struct lnd_host_node *node[LND_HOST_NODES];
 	/* Rings a node of another machine; NULL: there are no others. Any context. */
 	void (*ring_out)(struct lnd_host_fabric *fabric, u32 node);
+	/* Sends a node's interrupts to node->cpus; NULL: it has none of its own. Thread. */
+	void (*aim)(struct lnd_host_node *node);
 	void *private;
 	struct dentry *dir;
 	struct lnd_host_view view[2];

@@ -138,6 +138,19 @@ struct task_struct *lnd_host_thread(int (*work)(void *data), void *data, const c
 }
 
 /**
+ * lnd_host_thread_bind() - Lets a thread run on some processors only.
+ * @thread: from lnd_host_thread(), before it runs.
+ * @cpus: the processors; NULL: any. If all of them are offline, the thread runs anywhere.
+ *
+ * Context: thread.
+ */
+void lnd_host_thread_bind(struct task_struct *thread, const struct cpumask *cpus)
+{
+	if (cpus)
+		set_cpus_allowed_ptr(thread, cpus);
+}
+
+/**
  * lnd_host_thread_stop() - Stops a thread and waits for its end.
  * @thread: from lnd_host_thread().
  *

@@ -53,6 +53,16 @@ static void lnd_host_pci_ring(struct lnd_host_fabric *fabric, u32 node)
 		writel((number - 1) << 16 | node % fabric->ours, pci->registers + IVSHMEM_DOORBELL);
 }
 
+static void lnd_host_pci_aim(struct lnd_host_node *node)
+{
+	struct lnd_host_pci *pci = node->fabric->private;
+	int irq = pci_irq_vector(pci->device, node->number - node->fabric->first);
+
+	/* The hint is for a daemon that would move it. */
+	irq_update_affinity_hint(irq, node->cpus);
+	irq_set_affinity(irq, node->cpus ?: cpu_possible_mask);
+}
+
 static irqreturn_t lnd_host_pci_irq(int irq, void *data)
 {
 	/* pci_irq_vector() may sleep, so the vector comes from its registration. */
@@ -87,9 +97,10 @@ static void lnd_host_pci_close(struct lnd_host_fabric *fabric)
 	struct lnd_host_pci *pci = fabric->private;
 
 	while (pci->vectors) {
-		pci->vectors--;
-		free_irq(pci_irq_vector(pci->device, pci->vectors),
-			 fabric->node[fabric->first + pci->vectors]);
+		int irq = pci_irq_vector(pci->device, --pci->vectors);
+
+		irq_update_affinity_hint(irq, NULL);
+		free_irq(irq, fabric->node[fabric->first + pci->vectors]);
 		lnd_host_hold(LND_HOST_HELD_IRQS, -1);
 	}
 	pci_free_irq_vectors(pci->device);
@@ -172,6 +183,7 @@ static int lnd_host_pci_open(struct lnd_host_fabric *fabric)
 		return rc;
 	pci_set_master(pci->device);
 	fabric->ring_out = lnd_host_pci_ring;
+	fabric->aim = lnd_host_pci_aim;
 	snprintf(fabric->name, sizeof(fabric->name), "ivshmem%u", fabric->first);
 	return lnd_host_fabric_attach(fabric) ?: lnd_host_pci_irqs(fabric);
 }

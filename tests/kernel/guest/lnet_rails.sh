@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# Two machines with two interfaces each. Machine 0 fails one of its own by LNet's simulation, by
-# its cables, by taking its device away: LNet sends by the other what was not delivered.
+# Two machines with two interfaces each, each interface in a partition of its own. Machine 0 fails
+# one of its own by LNet's simulation, by its cables, by taking its device away: LNet sends by the
+# other what was not delivered.
 # shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lnet_lib.sh
 
@@ -8,8 +9,50 @@ theirs=$((2 - me))@$net
 second=$((me + 3))@$net
 # What is sent to a machine that has gone ends soon.
 loaded lnet_transaction_timeout=20
-added || die "net add"
-lnetctl net add --net "$net" --if "ivshmem$((me + 2))" || die "net add of a second interface"
+
+devices() {
+    find /sys/bus/pci/drivers/lnd_lnet/ -name '0000:*' | sort
+}
+[ "$(devices | wc -l)" = 2 ] || die "devices: $(devices)"
+
+# free NODE: memory of a NUMA node that nothing uses, in bytes.
+free() {
+    awk '/MemFree:/ { print $4 * 1024 }' "/sys/devices/system/node/node$1/meminfo"
+}
+
+# Partition p is processor p with its memory.
+grep -q '^1[^0-9]*: 1$' /sys/kernel/debug/lnet/cpu_partition_table ||
+    die "partitions: $(cat /sys/kernel/debug/lnet/cpu_partition_table)"
+
+# placed NODE PARTITION: the interface is added to a partition, and all of it is there.
+placed() {
+    held=$(value $root/memory bytes)
+    sync
+    near=$(free "$2") far=$(free $((1 - $2)))
+    lnetctl net add --net "$net" --if "ivshmem$1" --cpt "$2" || die "net add --cpt $2"
+    near=$((near - $(free "$2"))) far=$((far - $(free $((1 - $2)))))
+    held=$(($(value $root/memory bytes) - held))
+    say "PLACED ivshmem$1 in partition $2: $held bytes held," \
+        "$near bytes of its memory taken, $far of the other's"
+    [ "$near" -ge $((held / 4 * 3)) ] && [ "$far" -lt $((held / 4)) ] ||
+        die "the memory of ivshmem$1 is not in partition $2"
+    threads=0
+    for at in /proc/[0-9]*; do
+        case $(cat "$at/comm" 2>/dev/null) in
+        lnd_node/$1.* | lnd_eng/$1.*)
+            threads=$((threads + 1))
+            grep -q "^Cpus_allowed_list:[^0-9]*$2\$" "$at/status" ||
+                die "$(cat "$at/comm"): $(grep Cpus_allowed_list "$at/status")"
+            ;;
+        esac
+    done
+    [ "$threads" = 3 ] || die "ivshmem$1 has $threads threads"
+    lnetctl net show --net "$net" -v 2>/dev/null | grep -A40 "ivshmem$1\$" |
+        grep -q "dev cpt: $2\$" || die "LNet does not know where ivshmem$1 is"
+}
+
+placed "$me" 1
+placed "$((me + 2))" 0
 until_so 60 answers "$theirs" || die "the other machine does not answer"
 
 if [ "$me" = 1 ]; then
@@ -81,10 +124,6 @@ up() {
 until_so 60 up || die "the interface does not come back"
 
 # The second interface's device goes with the interface up, and comes back.
-devices() {
-    find /sys/bus/pci/drivers/lnd_lnet/ -name '0000:*' | sort
-}
-[ "$(devices | wc -l)" = 2 ] || die "devices: $(devices)"
 device=$(readlink -f "$(devices | tail -n 1)")
 echo 1 >"$device/remove" &
 down() {
