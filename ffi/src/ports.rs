@@ -8,7 +8,7 @@ use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, Ports, Sent};
-use lnd_shortmsg::wire::{encode, max_immediate, Checksum};
+use lnd_shortmsg::wire::{encode, encode_inline, max_immediate, Checksum};
 
 use crate::abi::{lnd_frame, lnd_send, LND_ENDS_AT_ONCE, LND_RELIABLE};
 use crate::engine::{is_whole, EngineRef};
@@ -100,15 +100,55 @@ impl Channel for Frames {
         tag: Option<Tag>,
     ) -> Result<Option<Sent>, ChannelFull> {
         let len = encode(envelope, message, self.checksum, self.buffer).map_err(|_| ChannelFull)?;
+        let tracked = tag.is_some() && !matches!(message, Message::Hello(_));
+        self.pass_on(link, envelope, message.lane(), (tag, tracked), len)
+    }
+
+    // The payload is gathered where it is sent from: a copy less.
+    fn send_inline(
+        &mut self,
+        link: LinkId,
+        envelope: &Envelope,
+        header: &[u8],
+        scratch: &mut [u8],
+        gather: impl FnOnce(&mut [u8]) -> bool,
+    ) -> Option<Result<Option<Sent>, ChannelFull>> {
+        let payload = scratch.len();
+        match encode_inline(envelope, header, payload, self.checksum, self.buffer, gather) {
+            Ok(Some(len)) => Some(self.pass_on(link, envelope, Lane::Request, (None, false), len)),
+            Ok(None) => None,
+            Err(_) => Some(Err(ChannelFull)),
+        }
+    }
+
+    fn quiesce(&mut self, link: LinkId, proof: &Quiesced) {
+        // The stop of a connection already covers its messages.
+        if is_whole(proof) {
+            self.platform.quiesce(link.index() as u32);
+        }
+    }
+}
+
+impl Frames {
+    /// Passes the frame of `len` bytes in the buffer on, with its tag and whether its end is
+    /// reported.
+    fn pass_on(
+        &mut self,
+        link: LinkId,
+        envelope: &Envelope,
+        lane: Lane,
+        (tag, tracked): (Option<Tag>, bool),
+        len: usize,
+    ) -> Result<Option<Sent>, ChannelFull> {
         let id = self.platform.id;
         let frame = lnd_frame {
             size: size_of::<lnd_frame>() as u32,
             link: link.index() as u32,
-            lane: lane_number(message.lane()),
+            lane: lane_number(lane),
             len: len as u32,
             bytes: self.buffer.as_ptr().cast(),
             nid: envelope.to.raw(),
-            tracked: u32::from(tag.is_some() && !matches!(message, Message::Hello(_))),
+            tracked: u32::from(tracked),
             reserved: 0,
             message: tag.map_or_else(Default::default, |tag| handle::message(id, tag)),
         };
@@ -131,13 +171,6 @@ impl Channel for Frames {
                 self.platform.bug(c"send() has returned no enum lnd_send");
                 Ok(Some(Sent::Unknown))
             }
-        }
-    }
-
-    fn quiesce(&mut self, link: LinkId, proof: &Quiesced) {
-        // The stop of a connection already covers its messages.
-        if is_whole(proof) {
-            self.platform.quiesce(link.index() as u32);
         }
     }
 }

@@ -10,8 +10,8 @@ use lnd_core::message::{Message, MAX_HEADER};
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::layout::{at, class, HEADER_LEN, IMMEDIATE_LEN, MAX_FRAME};
 use lnd_shortmsg::wire::{
-    checksum, decode, encode, encode_as, encoded_len, max_immediate, Checksum, DecodeError,
-    EncodeError, Order,
+    checksum, decode, encode, encode_as, encode_inline, encoded_len, max_immediate, Checksum,
+    DecodeError, EncodeError, Order,
 };
 use std::collections::HashSet;
 
@@ -38,6 +38,50 @@ fn random_messages_survive_the_round_trip() {
         let decoded = decode(&out[..length], sum).unwrap().into_parts();
         assert_eq!(decoded, (envelope, message), "round {round}");
     }
+}
+
+/// What gathers its payload into the frame writes the frame that [`encode`] writes.
+#[test]
+fn a_payload_that_is_gathered_makes_the_same_frame() {
+    let mut rng = Rng(0x5eed_0003);
+    let content = rng.bytes(500);
+    let (mut out, mut gathered) = (vec![0; MAX_FRAME], vec![0xee; MAX_FRAME]);
+    let mut seen = 0;
+    for _ in 0..rounds(100_000) {
+        let message = rng.message(&content);
+        let envelope = rng.envelope(&message);
+        let Message::Immediate { header, payload } = message else { continue };
+        let sum = [Checksum::On, Checksum::Off][rng.below(2)];
+        let length = encode(&envelope, &message, sum, &mut out).unwrap();
+        let copied = |place: &mut [u8]| {
+            place.copy_from_slice(payload);
+            true
+        };
+        let of = payload.len();
+        assert_eq!(
+            encode_inline(&envelope, header, of, sum, &mut gathered, copied),
+            Ok(Some(length))
+        );
+        assert_eq!(gathered[..length], out[..length]);
+        assert_eq!(
+            encode_inline(&envelope, header, of, sum, &mut gathered[..length - 1], |_| panic!()),
+            Err(EncodeError::NoRoom)
+        );
+        assert_eq!(encode_inline(&envelope, header, of, sum, &mut gathered, |_| false), Ok(None));
+        seen += 1;
+    }
+    assert!(seen > rounds(100_000) / 50, "{seen}");
+    let message = Message::Immediate { header: &[], payload: &[] };
+    let mut envelope = rng.envelope(&message);
+    let long = [0; MAX_HEADER + 1];
+    let mut refused = |envelope: &_, header: &[u8], payload| {
+        encode_inline(envelope, header, payload, Checksum::Off, &mut gathered, |_| panic!())
+    };
+    assert_eq!(refused(&envelope, &long, 0), Err(EncodeError::HeaderTooLong));
+    assert_eq!(refused(&envelope, &[], MAX_FRAME), Err(EncodeError::TooLong));
+    assert_eq!(refused(&envelope, &[], usize::MAX), Err(EncodeError::TooLong));
+    envelope.to_incarnation = None;
+    assert_eq!(refused(&envelope, &[], 0), Err(EncodeError::NoIncarnation));
 }
 
 #[test]

@@ -81,6 +81,48 @@ pub fn encode_as(
     }
 }
 
+/// As [`encode`] of an IMMEDIATE, whose payload of `payload` bytes `gather` writes to its place in
+/// the frame. `Ok(None)`: it has returned `false`, and `out` holds nothing that may be sent.
+///
+/// # Errors
+/// As [`encode`]. `gather` is then perhaps not called.
+#[inline]
+pub fn encode_inline(
+    envelope: &Envelope,
+    header: &[u8],
+    payload: usize,
+    sum: Checksum,
+    out: &mut [u8],
+    gather: impl FnOnce(&mut [u8]) -> bool,
+) -> Result<Option<usize>, EncodeError> {
+    let length = immediate_len(envelope, header.len(), payload)?;
+    let frame = out.get_mut(..length).ok_or(EncodeError::NoRoom)?;
+    let place = frame.get_mut(IMMEDIATE_LEN + header.len()..).ok_or(EncodeError::NoRoom)?;
+    if !gather(place) {
+        return Ok(None);
+    }
+    let mut writer = Writer::<false>(frame);
+    write_head(writer.first::<HEADER_LEN>()?, (class::LND, kind::IMMEDIATE), length, envelope)?;
+    write_immediate(&mut writer, header, payload)?;
+    sign(writer, sum)?;
+    Ok(Some(length))
+}
+
+/// As [`encoded_len`] of an IMMEDIATE.
+#[inline]
+fn immediate_len(envelope: &Envelope, header: usize, payload: usize) -> Result<usize, EncodeError> {
+    if envelope.to_incarnation.is_none() {
+        return Err(EncodeError::NoIncarnation);
+    }
+    if header > MAX_HEADER {
+        return Err(EncodeError::HeaderTooLong);
+    }
+    match payload.checked_add(IMMEDIATE_LEN + header) {
+        Some(length) if length <= MAX_FRAME => Ok(length),
+        _ => Err(EncodeError::TooLong),
+    }
+}
+
 #[inline]
 fn encode_swapped<const SWAPPED: bool>(
     envelope: &Envelope,
@@ -91,20 +133,54 @@ fn encode_swapped<const SWAPPED: bool>(
     let length = encoded_len(envelope, message)?;
     let frame = out.get_mut(..length).ok_or(EncodeError::NoRoom)?;
     let mut writer = Writer::<SWAPPED>(frame);
-    let mut head = writer.first::<HEADER_LEN>()?;
-    let (class, kind) = class_and_kind(message);
+    let head = writer.first::<HEADER_LEN>()?;
+    write_head(head, class_and_kind(message), length, envelope)?;
+    write_body(&mut writer, message)?;
+    sign(writer, sum)?;
+    Ok(length)
+}
+
+/// What each frame begins with.
+#[inline(always)]
+fn write_head<const SWAPPED: bool>(
+    mut head: Writer<'_, SWAPPED>,
+    (class, kind): (u8, u8),
+    length: usize,
+    envelope: &Envelope,
+) -> Result<(), EncodeError> {
     head.array(at::CLASS, [class, kind, VERSION, 0])?;
     head.u32(at::MAGIC, MAGIC)?;
     // At most MAX_FRAME, so the cast loses nothing.
     head.u32(at::LENGTH, length as u32)?;
     head.u32(at::CHECKSUM, NONE)?;
-    write_envelope(head, envelope)?;
-    write_body(&mut writer, message)?;
+    write_envelope(head, envelope)
+}
+
+#[inline(always)]
+fn sign<const SWAPPED: bool>(
+    mut writer: Writer<'_, SWAPPED>,
+    sum: Checksum,
+) -> Result<(), EncodeError> {
     if sum == Checksum::On {
         let sum = checksum(writer.0);
         writer.u32(at::CHECKSUM, sum)?;
     }
-    Ok(length)
+    Ok(())
+}
+
+/// An IMMEDIATE's lengths and header: all but its payload.
+#[inline(always)]
+fn write_immediate<const SWAPPED: bool>(
+    writer: &mut Writer<'_, SWAPPED>,
+    header: &[u8],
+    payload: usize,
+) -> Result<(), EncodeError> {
+    // Both lengths were bounded by `encoded_len`: the casts lose nothing.
+    let mut fixed = writer.first::<IMMEDIATE_LEN>()?;
+    fixed.u16(at::IMMEDIATE_HEADER, header.len() as u16)?;
+    fixed.array(at::IMMEDIATE_REST, [0; 2])?;
+    fixed.u32(at::IMMEDIATE_PAYLOAD, payload as u32)?;
+    writer.bytes(IMMEDIATE_LEN, header)
 }
 
 const fn class_and_kind(message: &Message<'_>) -> (u8, u8) {
@@ -156,12 +232,7 @@ fn write_body<const SWAPPED: bool>(
         Message::Hello(hello) => write_hello(writer.first::<HELLO_LEN>()?, hello),
         Message::HelloAck(ack) => write_hello_ack(writer.first::<HELLO_LEN>()?, ack),
         Message::Immediate { header, payload } => {
-            // Both lengths were bounded by `encoded_len`: the casts lose nothing.
-            let mut fixed = writer.first::<IMMEDIATE_LEN>()?;
-            fixed.u16(at::IMMEDIATE_HEADER, header.len() as u16)?;
-            fixed.array(at::IMMEDIATE_REST, [0; 2])?;
-            fixed.u32(at::IMMEDIATE_PAYLOAD, payload.len() as u32)?;
-            writer.bytes(IMMEDIATE_LEN, header)?;
+            write_immediate(writer, header, payload.len())?;
             writer.bytes(IMMEDIATE_LEN + header.len(), payload)
         }
         Message::PutReq { header, source, length, key } => {

@@ -19,7 +19,7 @@ pub(crate) mod short;
 
 pub use checksum::{checksum, checksum_of_all, Checksum};
 pub use decode::{decode, Frame};
-pub use encode::{encode, encode_as, encoded_len};
+pub use encode::{encode, encode_as, encode_inline, encoded_len};
 pub use error::{DecodeCounters, DecodeError, EncodeError};
 pub use heads::{Heads, Wire};
 pub use order::Order;
