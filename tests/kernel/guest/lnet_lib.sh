@@ -21,7 +21,8 @@ loaded() {
     while read -r module; do
         insmod "./$module.ko" || die "insmod $module"
     done <others
-    insmod ./libcfs.ko cpu_npartitions=2 || die "insmod libcfs"
+    partitions=$(grep -c '^processor' /proc/cpuinfo)
+    insmod ./libcfs.ko cpu_npartitions="$partitions" || die "insmod libcfs"
     insmod ./lnet.ko "$@" || die "insmod lnet"
     insmod ./lnd_lnet.ko transport=ivshmem || die "insmod lnd_lnet"
     case $* in
