@@ -51,15 +51,25 @@ placed() {
         grep -q "dev cpt: $2\$" || die "LNet does not know where ivshmem$1 is"
 }
 
+# interrupts NODE CPU: of the interface's doorbell at a processor.
+interrupts() {
+    awk -v irq="$(irq_of "$1")" -v cpu="$2" '$1 == irq ":" { print $(cpu + 2) }' /proc/interrupts
+}
+irq_of() {
+    device=$(devices | head -n 1)
+    [ "$1" = "$me" ] || device=$(devices | tail -n 1)
+    ls "$device/msi_irqs"
+}
 placed "$me" 1
 placed "$((me + 2))" 0
+astray=$(($(interrupts "$me" 0) + $(interrupts $((me + 2)) 1)))
 until_so 60 answers "$theirs" || die "the other machine does not answer"
 
 if [ "$me" = 1 ]; then
     finished() {
         gone "$theirs" && sleep 5 && gone "$theirs"
     }
-    until_so 600 finished || die "the other machine does not go"
+    until_so 1000 finished || die "the other machine does not go"
     unloaded
     exit 0
 fi
@@ -71,6 +81,12 @@ two_rails() {
     [ "$(peers_rails)" -ge 2 ]
 }
 until_so 60 two_rails || die "the other machine is not known to have two interfaces"
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    answers "$theirs" 20000 || die "no answer by two interfaces"
+done
+[ "$(interrupts "$me" 1)" -gt 0 ] && [ "$(interrupts $((me + 2)) 0)" -gt 0 ] &&
+    [ $(($(interrupts "$me" 0) + $(interrupts $((me + 2)) 1))) = "$astray" ] ||
+    die "interrupts outside of the partitions: $(grep lnd_lnet /proc/interrupts)"
 
 whole() {
     lnetctl net set --all --health 1000 >/dev/null &&
@@ -102,6 +118,36 @@ for error in local_error remote_error remote_timeout; do
 done
 whole
 until_so 60 answers "$theirs" || die "no answer after simulated errors"
+
+# Now and then one is dropped: it is sent again, and nothing fails (233).
+for error in local_interrupt local_dropped local_aborted local_no_route local_timeout \
+    remote_dropped; do
+    whole
+    before=$(resent)
+    for from in "$mine" "$second"; do
+        for to in $((2 - me))@"$net" $((4 - me))@"$net"; do
+            lnetctl fault drop add -s "$from" -d "$to" -m GET -r 2 -e "$error" >/dev/null ||
+                die "fault drop add $error"
+        done
+    done
+    for _ in 1 2 3 4 5 6; do
+        answers "$theirs" 20000 || die "$error now and then: no answer"
+    done
+    lnetctl fault drop del -a >/dev/null || die "fault drop del"
+    [ "$(resent)" -gt "$before" ] || die "$error now and then: nothing was sent again"
+done
+whole
+
+# What an interface sends to itself and fails is no fault of a peer's (216).
+for from in "$mine" "$second"; do
+    lnetctl fault drop add -s "$from" -d "$mine" -r 1 -e network_timeout >/dev/null || die "fault"
+done
+answers "$mine" 20000 && die "an answer of our own NID that was to fail"
+lnetctl debug recovery --peer | grep -qw "nid-[0-9]*: $mine" &&
+    die "our own NID is to recover as a peer's"
+lnetctl fault drop del -a >/dev/null || die "fault drop del"
+whole
+until_so 60 answers "$theirs" || die "no answer after simulated errors of our own"
 
 # One interface of two without a cable: nothing fails.
 before=$(resent)
