@@ -25,7 +25,11 @@
  * The driver's type, and the name of its networks. LNet's table of types has none for this driver:
  * it takes that of one which no machine with this module has.
  */
-#ifdef LND_HAVE_BXI3
+#if defined(LND_OVER_VERBS)
+/* Its NIDs have IPv4 addresses as text, too. */
+#define LND_LNET_TYPE GNIIPLND
+#define LND_LNET_NETWORK "gip"
+#elif defined(LND_HAVE_BXI3)
 #define LND_LNET_TYPE BXI3LND
 #define LND_LNET_NETWORK "bxi3f"
 #else

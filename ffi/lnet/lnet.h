@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * LNet's driver over the fabric of software engines: the upper layer of lnd_lnet.ko.
+ * LNet's driver: the upper layer of lnd_lnet.ko, over the fabric of software engines, and of
+ * lnd_lnet_verbs.ko, over ../verbs.
  *
  *   module.c    what LNet registers, and what the host calls
  *   ni.c        interfaces: started and stopped by LNet
@@ -11,9 +12,11 @@
  *   loopback.c  messages of an interface to itself
  *   message.c   one message, from LNet's call to its one end
  *   view.c      files
+ *   region.c    names of interfaces over software engines, and NIDs: "loop0" is node 0 of the
+ *               fabric "loop", "ivshmem2" is node 2 of the region that machines share
+ *   network.c   the same over verbs: a network device, and its address
  *
- * An interface of LNet is a node of the host: "loop0" is node 0 of the fabric "loop", "ivshmem2" is
- * node 2 of the region that machines share. The address in its NID is one more than its number.
+ * An interface of LNet is a node of the host.
  *
  * A message is finalized once, in the node's thread or in lnd_recv(), after its pages have been
  * unmapped. The node's thread never waits for memory: each request has all of its own before it is
@@ -27,6 +30,13 @@
 #include "compat.h"
 #include "lnd_host.h"
 #include "upper.h"
+#ifdef LND_OVER_VERBS
+#include "network.h"
+#else
+#include "region.h"
+#endif
+
+#define LND_LNET_FABRICS	4	/* most of them */
 
 /* The library's classes of health are LNet's, number for number. */
 static_assert((int)LND_HEALTH_OK == LNET_MSG_STATUS_OK);
@@ -127,6 +137,9 @@ static inline u64 lnd_lnet_deadline(const struct lnd_host_upper *upper)
 		seconds = min(seconds, own);
 	return lnd_host_now() + seconds * (u64)NSEC_PER_SEC;
 }
+
+/* region.c, or network.c */
+struct lnd_host_node *lnd_lnet_find(struct lnd_host_fabric *const *fabrics, const char *interface);
 
 /* ni.c */
 int lnd_lnet_startup(struct lnet_ni *ni);

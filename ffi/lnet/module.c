@@ -179,4 +179,4 @@ MODULE_LICENSE("Dual MIT/GPL");
 MODULE_AUTHOR("The LND project's authors");
 /* Which network lnetctl has to name differs between versions of LNet: modinfo says which. */
 MODULE_INFO(lnet_network, LND_LNET_NETWORK);
-MODULE_DESCRIPTION("LNet's driver over software hardware: loop and ivshmem");
+MODULE_DESCRIPTION(LND_LNET_DESCRIPTION);

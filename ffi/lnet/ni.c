@@ -1,36 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Interfaces of LNet: nodes of the host, started and stopped by LNet. */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
-#include <linux/ctype.h>
 #include <linux/module.h>
 
 #include "lnet.h"
 
 static DEFINE_MUTEX(lnd_lnet_lock);	/* protects the list, and who uses a node */
 static DECLARE_WAIT_QUEUE_HEAD(lnd_lnet_unused);
-static struct lnd_host_fabric *lnd_lnet_fabrics[4];
-
-/* The node of "loop0", "ivshmem2"; NULL: not one of this host's. */
-static struct lnd_host_node *lnd_lnet_find(const char *interface)
-{
-	size_t name = strcspn(interface, "0123456789");
-	unsigned int i, number;
-	char rest;
-
-	lockdep_assert_held(&lnd_lnet_lock);
-	/* a number and nothing behind it */
-	if (sscanf(interface + name, "%3u%c", &number, &rest) != 1)
-		return NULL;
-	for (i = 0; i < ARRAY_SIZE(lnd_lnet_fabrics); i++) {
-		struct lnd_host_fabric *fabric = lnd_lnet_fabrics[i];
-
-		if (fabric && number < LND_HOST_NODES && fabric->node[number] &&
-		    strcspn(fabric->name, "0123456789") == name &&
-		    !memcmp(fabric->name, interface, name))
-			return fabric->node[number];
-	}
-	return NULL;
-}
+static struct lnd_host_fabric *lnd_lnet_fabrics[LND_LNET_FABRICS];
 
 /**
  * lnd_lnet_links() - Notes which links are down: an interface without a link is not chosen by LNet.
@@ -55,7 +32,8 @@ static int lnd_lnet_use(struct lnet_ni *ni, struct lnd_host_node *node)
 
 	if (rc)
 		return rc;
-	lnet_nid4_to_nid(LNET_MKNID(LNET_NID_NET(&ni->ni_nid), node->number + 1), &ni->ni_nid);
+	lnet_nid4_to_nid(LNET_MKNID(LNET_NID_NET(&ni->ni_nid), lnd_lnet_own_address(node)),
+			 &ni->ni_nid);
 	ni->ni_data = node;
 	ni->ni_dev_cpt = CFS_CPT_ANY;
 	node->cpus = NULL;
@@ -96,7 +74,7 @@ int lnd_lnet_startup(struct lnet_ni *ni)
 	if (!try_module_get(THIS_MODULE))
 		return -ESHUTDOWN;
 	mutex_lock(&lnd_lnet_lock);
-	node = lnd_lnet_find(ni->ni_interface ?: "");
+	node = lnd_lnet_find(lnd_lnet_fabrics, ni->ni_interface ?: "");
 	if (!node) {
 		/* "(null)": none was named */
 		pr_notice("%s: no such interface on this machine\n", ni->ni_interface);
@@ -211,17 +189,14 @@ void lnd_lnet_remove(struct lnd_host_fabric *fabric)
 u64 lnd_lnet_peer(const struct lnd_host_node *node, const struct lnet_nid *nid)
 {
 	const struct lnet_ni *ni = node->upper->ni;
-	u32 address = be32_to_cpu(nid->nid_addr[0]);
 
-	if (!nid_is_nid4(nid) || LNET_NID_NET(nid) != LNET_NID_NET(&ni->ni_nid) || !address ||
-	    address > node->fabric->nodes)
+	if (!nid_is_nid4(nid) || LNET_NID_NET(nid) != LNET_NID_NET(&ni->ni_nid))
 		return 0;
-	return lnd_soft_nid(address - 1);
+	return lnd_lnet_number(node, be32_to_cpu(nid->nid_addr[0]));
 }
 
 /* The NID of a node. Context: any. */
 void lnd_lnet_nid(const struct lnd_host_upper *upper, u64 peer, struct lnet_nid *nid)
 {
-	lnet_nid4_to_nid(LNET_MKNID(LNET_NID_NET(&upper->ni->ni_nid), lnd_soft_node_of(peer) + 1),
-			 nid);
+	lnet_nid4_to_nid(LNET_MKNID(LNET_NID_NET(&upper->ni->ni_nid), lnd_lnet_address(peer)), nid);
 }

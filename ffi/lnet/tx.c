@@ -81,11 +81,11 @@ int lnd_lnet_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg)
 	    atomic_read(&ni->ni_fatal_error_on)) {
 		lnd_lnet_count(node->upper, LND_LNET_FAST);
 		lnd_lnet_end(message, -ENETDOWN, LNET_MSG_STATUS_LOCAL_ERROR, 0);
-	} else if (node->alive && peer) {
+	} else if (node->alive && peer && lnd_lnet_reach(node, peer)) {
 		lnd_lnet_try(message);
 	} else {
-		lnd_lnet_end(message, peer ? -ESHUTDOWN : -EHOSTUNREACH, peer ?
-			     LNET_MSG_STATUS_LOCAL_ABORTED : LNET_MSG_STATUS_LOCAL_NO_ROUTE, 0);
+		lnd_lnet_end(message, node->alive ? -EHOSTUNREACH : -ESHUTDOWN, node->alive ?
+			     LNET_MSG_STATUS_LOCAL_NO_ROUTE : LNET_MSG_STATUS_LOCAL_ABORTED, 0);
 	}
 	up_read(&node->incarnation);
 	return 0;

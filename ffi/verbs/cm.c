@@ -28,7 +28,7 @@ void lnd_verbs_say(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *he
 	memset(hello, 0, sizeof(*hello));
 	hello->magic = cpu_to_be32(MAGIC);
 	hello->version = cpu_to_be32(VERSION);
-	hello->from = cpu_to_be64(lnd_soft_nid(peer->node->host.number));
+	hello->from = cpu_to_be64(peer->node->nid);
 	hello->to = cpu_to_be64(peer->nid);
 	hello->incarnation = cpu_to_be64(peer->node->incarnation);
 	hello->cookie = cpu_to_be32(peer->cookie);
@@ -42,7 +42,7 @@ static bool lnd_verbs_hello_good(const struct lnd_verbs_node *node,
 				 const struct lnd_verbs_hello *hello)
 {
 	return be32_to_cpu(hello->magic) == MAGIC && be32_to_cpu(hello->version) == VERSION &&
-	       be64_to_cpu(hello->to) == lnd_soft_nid(node->host.number);
+	       be64_to_cpu(hello->to) == node->nid;
 }
 
 /**
@@ -88,17 +88,20 @@ static int lnd_verbs_request(struct lnd_verbs_node *node, struct rdma_cm_id *id,
 {
 	const struct sockaddr_in *from = (void *)&id->route.addr.dst_addr;
 	const struct rdma_conn_param *param = &event->param.conn;
+	struct lnd_verbs_peer *peer = NULL;
 	struct lnd_verbs_hello hello;
-	struct lnd_verbs_peer *peer;
+	struct sockaddr_in address;
 	bool taken = false;
 
 	if (READ_ONCE(node->ending) || !param->private_data ||
 	    param->private_data_len < sizeof(hello))
 		return lnd_verbs_refuse(node, id, LND_VERBS_STRANGERS);
 	memcpy(&hello, param->private_data, sizeof(hello));
-	peer = lnd_verbs_find(node, be64_to_cpu(hello.from));
-	if (!peer || !lnd_verbs_hello_good(node, &hello) || from->sin_family != AF_INET ||
-	    from->sin_addr.s_addr != peer->address.sin_addr.s_addr)
+	if (lnd_verbs_hello_good(node, &hello) && from->sin_family == AF_INET &&
+	    lnd_verbs_where(be64_to_cpu(hello.from), &address) &&
+	    from->sin_addr.s_addr == address.sin_addr.s_addr)
+		peer = lnd_verbs_peer_add(node, be64_to_cpu(hello.from));
+	if (!peer)
 		return lnd_verbs_refuse(node, id, LND_VERBS_STRANGERS);
 	spin_lock_bh(&peer->lock);
 	if (!peer->incoming) {

@@ -184,6 +184,7 @@ void lnd_verbs_close(struct lnd_verbs_peer *peer)
  */
 int lnd_verbs_begin(struct lnd_verbs_peer *peer)
 {
+	struct sockaddr_in *from = &peer->node->address;
 	struct rdma_cm_id *id;
 
 	lnd_verbs_count(peer->node, LND_VERBS_ASKED);
@@ -199,8 +200,8 @@ int lnd_verbs_begin(struct lnd_verbs_peer *peer)
 	peer->state = LND_VERBS_RESOLVING;
 	peer->deadline = jiffies + msecs_to_jiffies(lnd_verbs_connect_ms);
 	spin_unlock_bh(&peer->lock);
-	return rdma_resolve_addr(id, NULL, (struct sockaddr *)&peer->address,
-				 lnd_verbs_connect_ms);
+	return rdma_resolve_addr(id, from->sin_family ? (struct sockaddr *)from : NULL,
+				 (struct sockaddr *)&peer->address, lnd_verbs_connect_ms);
 }
 
 /**

@@ -28,6 +28,9 @@ struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 nu
 	if (!verbs)
 		return NULL;
 	init_waitqueue_head(&verbs->settled);
+	xa_init(&verbs->peers);
+	mutex_init(&verbs->adding);
+	verbs->nid = lnd_soft_nid(number);
 	if (lnd_host_node_init(&verbs->host, fabric, number)) {
 		lnd_host_free(verbs, sizeof(*verbs));
 		return NULL;
@@ -49,7 +52,7 @@ static int lnd_verbs_config(struct lnd_verbs_node *node, struct lnd_config *conf
 
 	if (error)
 		return lnd_error_errno(error);
-	config->nid = lnd_soft_nid(node->host.number);
+	config->nid = node->nid;
 	config->incarnation = node->incarnation;
 	/*
 	 * Not LND_RELIABLE: frames that were under way when a connection failed are lost, or are
@@ -92,18 +95,11 @@ static int lnd_verbs_descs(struct lnd_verbs_node *node)
 
 static int lnd_verbs_peers_init(struct lnd_verbs_node *node)
 {
-	int rc = 0;
-	u32 i;
-
 	node->workers = alloc_workqueue("lnd_verbs/%u", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
 					node->host.number);
 	if (!node->workers)
 		return -ENOMEM;
-	for (i = 0; i < lnd_verbs_peers && !rc; i++) {
-		if (i != node->host.number)
-			rc = lnd_verbs_peer_init(node, i);
-	}
-	return rc ?: lnd_verbs_port_init(node);
+	return lnd_verbs_port_init(node);
 }
 
 static int lnd_verbs_create(struct lnd_verbs_node *verbs)
@@ -117,7 +113,7 @@ static int lnd_verbs_create(struct lnd_verbs_node *verbs)
 		return rc;
 	verbs->frame_bytes = lnd_frame_size(&config);
 	rc = lnd_verbs_handles_init(verbs) ?: lnd_verbs_descs(verbs) ?:
-	     lnd_verbs_peers_init(verbs);
+	     lnd_verbs_peers_init(verbs) ?: lnd_verbs_know(verbs);
 	if (rc)
 		return rc;
 	node->ni_bytes = lnd_ni_size(&config);
@@ -151,7 +147,8 @@ static int lnd_verbs_run(struct lnd_verbs_node *verbs)
 static void lnd_verbs_halt(struct lnd_verbs_node *verbs)
 {
 	struct lnd_host_node *node = &verbs->host;
-	u32 i;
+	struct lnd_verbs_peer *peer;
+	unsigned long nid;
 
 	WRITE_ONCE(verbs->ending, true);
 	if (verbs->listener)
@@ -161,19 +158,17 @@ static void lnd_verbs_halt(struct lnd_verbs_node *verbs)
 		lnd_host_thread_stop(node->thread);
 	node->thread = NULL;
 	lnd_upper_halt(node);
-	for (i = 0; i < lnd_verbs_peers; i++) {
-		if (verbs->peer[i])
-			lnd_verbs_peer_close(verbs->peer[i]);
-	}
+	xa_for_each(&verbs->peers, nid, peer)
+		lnd_verbs_peer_close(peer);
 	lnd_verbs_port_exit(verbs);
 	if (verbs->workers)
 		destroy_workqueue(verbs->workers);
 	verbs->workers = NULL;
-	for (i = 0; i < lnd_verbs_peers; i++) {
-		if (verbs->peer[i])
-			lnd_verbs_peer_free(verbs->peer[i]);
-		verbs->peer[i] = NULL;
+	xa_for_each(&verbs->peers, nid, peer) {
+		xa_erase(&verbs->peers, nid);
+		lnd_verbs_peer_free(peer);
 	}
+	verbs->known = 0;
 }
 
 /* Releases everything of a halted node. */
@@ -265,11 +260,12 @@ static bool lnd_verbs_sending(struct lnd_verbs_peer *peer)
 /* Goodbyes that were handed over arrive: a queue pair that is closed flushes what it has left. */
 static void lnd_verbs_flush(struct lnd_verbs_node *node)
 {
+	struct lnd_verbs_peer *peer;
 	unsigned int tries = 200;
-	u32 i;
+	unsigned long nid;
 
-	for (i = 0; i < lnd_verbs_peers; i++) {
-		while (node->peer[i] && lnd_verbs_sending(node->peer[i]) && tries) {
+	xa_for_each(&node->peers, nid, peer) {
+		while (lnd_verbs_sending(peer) && tries) {
 			usleep_range(5000, 10000);
 			tries--;
 		}
@@ -319,18 +315,18 @@ void lnd_host_node_stop(struct lnd_host_node *node)
  */
 int lnd_host_node_link(struct lnd_host_node *node, u32 link, bool up)
 {
-	struct lnd_verbs_node *verbs = lnd_verbs_of(node);
-	u32 i;
+	struct lnd_verbs_peer *peer;
+	unsigned long nid;
 
 	if (!node->alive)
 		return -ESHUTDOWN;
-	for (i = 0; i < lnd_verbs_peers && !up; i++) {
-		if (!verbs->peer[i])
-			continue;
-		spin_lock_bh(&verbs->peer[i]->lock);
-		if (verbs->peer[i]->open)
-			lnd_verbs_fail(verbs->peer[i]);
-		spin_unlock_bh(&verbs->peer[i]->lock);
+	if (up)
+		return 0;
+	xa_for_each(&lnd_verbs_of(node)->peers, nid, peer) {
+		spin_lock_bh(&peer->lock);
+		if (peer->open)
+			lnd_verbs_fail(peer);
+		spin_unlock_bh(&peer->lock);
 	}
 	return 0;
 }

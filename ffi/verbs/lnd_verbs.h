@@ -4,6 +4,7 @@
  * upper layer, and what of host/ knows no hardware; this folder is in the place of the rest:
  *
  *   load.c      loading, unloading, parameters
+ *   list.c      which nodes there are: a list; over LNet ../lnet/network.c is in its place
  *   life.c      a node's start, leaving and death
  *   thread.c    a node's thread
  *   table.c     the platform's operations
@@ -34,6 +35,7 @@
 #include <linux/notifier.h>
 #include <linux/scatterlist.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
@@ -223,6 +225,8 @@ struct lnd_verbs_peer {
 
 struct lnd_verbs_node {
 	struct lnd_host_node host;
+	u64 nid;	/* the library's number of this node */
+	struct sockaddr_in address;	/* connections are made from it; no family: from any */
 	u64 incarnation;
 	u32 frame_bytes;	/* longest frame */
 	bool ending;	/* no connection is begun any more */
@@ -235,7 +239,10 @@ struct lnd_verbs_node {
 	bool tried;	/* trial[] is there */
 	u32 trial[3];	/* how its steps have ended, enum ib_wc_status */
 	struct workqueue_struct *workers;
-	struct lnd_verbs_peer *peer[LND_HOST_NODES];
+	struct xarray peers;	/* struct lnd_verbs_peer, by NID: added, and freed with the node */
+	struct mutex adding;	/* one at a time; protects the two below */
+	u32 known;	/* peers */
+	bool sinking;	/* a network device goes down: so for peers that come now */
 	struct lnd_verbs_desc *desc;	/* lnd_host_slots */
 	struct scatterlist *sg;
 	const struct lnd_host_payload **handles;
@@ -268,8 +275,12 @@ extern unsigned int lnd_verbs_probe_ms;
 extern unsigned int lnd_verbs_timeout;
 extern unsigned int lnd_verbs_retries;
 extern unsigned short lnd_verbs_port;
-extern unsigned int lnd_verbs_peers;
-extern struct sockaddr_in lnd_verbs_address[LND_HOST_NODES];
+
+/* list.c, or ../lnet/network.c: which nodes there are, and where. */
+int lnd_verbs_nodes_check(void);
+void lnd_verbs_nodes(struct lnd_host_fabric *fabric);
+int lnd_verbs_know(struct lnd_verbs_node *node);
+bool lnd_verbs_where(u64 nid, struct sockaddr_in *address);
 
 /* Seeded defects, for tests. */
 #ifdef LND_HOST_SEEDS
@@ -286,7 +297,7 @@ extern const struct lnd_ops lnd_verbs_ops;
 struct lnd_verbs_peer *lnd_verbs_find(struct lnd_verbs_node *node, u64 nid);
 
 /* peer.c */
-int lnd_verbs_peer_init(struct lnd_verbs_node *node, u32 number);
+struct lnd_verbs_peer *lnd_verbs_peer_add(struct lnd_verbs_node *node, u64 nid);
 void lnd_verbs_peer_close(struct lnd_verbs_peer *peer);
 void lnd_verbs_peer_free(struct lnd_verbs_peer *peer);
 void lnd_verbs_kick(struct lnd_verbs_peer *peer);

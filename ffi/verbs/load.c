@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Loading, unloading, and this transport's parameters. */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
-#include <linux/inet.h>
 #include <linux/module.h>
 
 #include "lnd_verbs.h"
 #include "upper.h"
-
-static unsigned int number;
-module_param(number, uint, 0444);
-MODULE_PARM_DESC(number, "this machine's place in peers, from 0");
-
-static char *peers[LND_HOST_NODES];
-unsigned int lnd_verbs_peers;
-module_param_array(peers, charp, &lnd_verbs_peers, 0444);
-MODULE_PARM_DESC(peers, "the IPv4 addresses of all nodes, the same list on each of them");
 
 unsigned short lnd_verbs_port = 987;
 module_param_named(port, lnd_verbs_port, ushort, 0444);
@@ -51,26 +41,14 @@ bool lnd_verbs_defect(const char *name)
 }
 #endif
 
-struct sockaddr_in lnd_verbs_address[LND_HOST_NODES];
-
 static struct lnd_host_fabric *lnd_verbs_fabric;
 
 static int __init lnd_verbs_check(void)
 {
-	unsigned int i;
-
-	if (lnd_verbs_peers < 2 || number >= lnd_verbs_peers || !lnd_verbs_connect_ms ||
-	    lnd_verbs_timeout < 8 || lnd_verbs_timeout > 21 || lnd_verbs_retries > 6)
+	if (!lnd_verbs_connect_ms || lnd_verbs_timeout < 8 || lnd_verbs_timeout > 21 ||
+	    lnd_verbs_retries > 6)
 		return -EINVAL;
-	for (i = 0; i < lnd_verbs_peers; i++) {
-		struct sockaddr_in *address = &lnd_verbs_address[i];
-
-		address->sin_family = AF_INET;
-		address->sin_port = htons(lnd_verbs_port);
-		if (!in4_pton(peers[i], -1, (u8 *)&address->sin_addr, -1, NULL))
-			return -EINVAL;
-	}
-	return lnd_host_params_check();
+	return lnd_verbs_nodes_check() ?: lnd_host_params_check();
 }
 
 static void lnd_verbs_detach(void)
@@ -93,12 +71,11 @@ static int __init lnd_verbs_attach(void)
 	lnd_verbs_fabric = fabric;
 	strscpy(fabric->name, "verbs", sizeof(fabric->name));
 	mutex_init(&fabric->control);
-	fabric->nodes = lnd_verbs_peers;
+	lnd_verbs_nodes(fabric);
 	fabric->links = 1;
-	fabric->first = number;
 	fabric->ours = 1;
-	fabric->node[number] = lnd_host_node_alloc(fabric, number);
-	if (fabric->node[number])
+	fabric->node[fabric->first] = lnd_host_node_alloc(fabric, fabric->first);
+	if (fabric->node[fabric->first])
 		rc = lnd_upper_add(fabric);
 	if (rc)
 		lnd_verbs_detach();

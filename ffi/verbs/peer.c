@@ -11,6 +11,7 @@
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/delay.h>
+#include <linux/sched/mm.h>
 
 #include "lnd_verbs.h"
 
@@ -184,7 +185,7 @@ static bool lnd_verbs_may(const struct lnd_verbs_peer *peer)
 /* Whether a request is taken in place of what there is; else it is rejected. */
 static bool lnd_verbs_yields(const struct lnd_verbs_peer *peer)
 {
-	u64 us = lnd_soft_nid(peer->node->host.number);
+	u64 us = peer->node->nid;
 
 	if (peer->stop || peer->failed || !lnd_verbs_may(peer))
 		return false;
@@ -286,30 +287,59 @@ static void lnd_verbs_work(struct work_struct *work)
 				   time_after(due, jiffies) ? due - jiffies : 0);
 }
 
-/**
- * lnd_verbs_peer_init() - A peer without a connection.
- * @node: the node.
- * @number: the peer's number.
- *
- * Context: thread.
- * Return: 0 or a negative errno; lnd_verbs_peer_free() in both cases.
- */
-int lnd_verbs_peer_init(struct lnd_verbs_node *node, u32 number)
+/* A peer without a connection; NULL: no memory, or no node has this NID. */
+static struct lnd_verbs_peer *lnd_verbs_peer_make(struct lnd_verbs_node *node, u64 nid)
 {
-	struct lnd_verbs_peer *peer = lnd_host_alloc(sizeof(*peer), LND_HOST_MAY_WAIT,
-						     LND_HOST_AT_ENGINE_MEMORY);
+	struct lnd_verbs_peer *peer;
+	struct sockaddr_in address;
 
+	if (!lnd_verbs_where(nid, &address))
+		return NULL;
+	peer = lnd_host_alloc(sizeof(*peer), LND_HOST_MAY_WAIT, LND_HOST_AT_ENGINE_MEMORY);
 	if (!peer)
-		return -ENOMEM;
-	node->peer[number] = peer;
+		return NULL;
 	peer->node = node;
-	peer->nid = lnd_soft_nid(number);
-	peer->address = lnd_verbs_address[number];
+	peer->nid = nid;
+	peer->address = address;
 	peer->number = 1;
 	peer->retry = jiffies;
+	peer->sinking = node->sinking;
 	spin_lock_init(&peer->lock);
 	INIT_DELAYED_WORK(&peer->work, lnd_verbs_work);
-	return lnd_verbs_channel_init(peer) ?: lnd_verbs_rdma_init(peer);
+	if (!lnd_verbs_channel_init(peer) && !lnd_verbs_rdma_init(peer) &&
+	    !xa_err(xa_store(&node->peers, nid, peer, LND_HOST_MAY_WAIT)))
+		return peer;
+	lnd_verbs_peer_free(peer);
+	return NULL;
+}
+
+/**
+ * lnd_verbs_peer_add() - The peer of a NID; one without a connection, if it is a new one.
+ * @node: a node that is alive, or starts.
+ * @nid: the NID.
+ *
+ * A peer stays as long as the node, so those that find it need no lock.
+ *
+ * Context: thread. Waits for memory, but for no file system: that may wait for this very peer.
+ * Return: the peer; NULL: no memory, no room, or no other node has this NID.
+ */
+struct lnd_verbs_peer *lnd_verbs_peer_add(struct lnd_verbs_node *node, u64 nid)
+{
+	struct lnd_verbs_peer *peer = lnd_verbs_find(node, nid);
+	unsigned int flags;
+
+	if (peer || nid == node->nid)
+		return peer;
+	flags = memalloc_nofs_save();
+	mutex_lock(&node->adding);
+	peer = lnd_verbs_find(node, nid);
+	if (!peer && node->known < node->host.fabric->nodes) {
+		peer = lnd_verbs_peer_make(node, nid);
+		node->known += !!peer;
+	}
+	mutex_unlock(&node->adding);
+	memalloc_nofs_restore(flags);
+	return peer;
 }
 
 /**

@@ -35,14 +35,11 @@ static bool lnd_verbs_on(const struct lnd_verbs_peer *peer, int ifindex)
  */
 static bool lnd_verbs_settled(struct lnd_verbs_node *node)
 {
+	struct lnd_verbs_peer *peer;
 	bool settled = true;
-	u32 i;
+	unsigned long nid;
 
-	for (i = 0; i < lnd_verbs_peers; i++) {
-		struct lnd_verbs_peer *peer = node->peer[i];
-
-		if (!peer)
-			continue;
+	xa_for_each(&node->peers, nid, peer) {
 		spin_lock_bh(&peer->lock);
 		if (peer->ends_first && peer->bound && peer->state != LND_VERBS_ROUTING)
 			settled = false;
@@ -54,13 +51,12 @@ static bool lnd_verbs_settled(struct lnd_verbs_node *node)
 /* Nothing is begun until the device is down: there is no route then, and no message. */
 static void lnd_verbs_going_down(struct lnd_verbs_node *node, int ifindex)
 {
-	u32 i;
+	struct lnd_verbs_peer *peer;
+	unsigned long nid;
 
-	for (i = 0; i < lnd_verbs_peers; i++) {
-		struct lnd_verbs_peer *peer = node->peer[i];
-
-		if (!peer)
-			continue;
+	mutex_lock(&node->adding);
+	node->sinking = true;
+	xa_for_each(&node->peers, nid, peer) {
 		spin_lock_bh(&peer->lock);
 		peer->sinking = true;
 		peer->ends_first = lnd_verbs_on(peer, ifindex);
@@ -68,19 +64,19 @@ static void lnd_verbs_going_down(struct lnd_verbs_node *node, int ifindex)
 			lnd_verbs_fail(peer);
 		spin_unlock_bh(&peer->lock);
 	}
+	mutex_unlock(&node->adding);
 	wait_event_timeout(node->settled, lnd_verbs_settled(node), PATIENCE);
 }
 
 /* Connections may be begun; at once, if a device has come up. */
 static void lnd_verbs_may_begin(struct lnd_verbs_node *node, bool at_once)
 {
-	u32 i;
+	struct lnd_verbs_peer *peer;
+	unsigned long nid;
 
-	for (i = 0; i < lnd_verbs_peers; i++) {
-		struct lnd_verbs_peer *peer = node->peer[i];
-
-		if (!peer)
-			continue;
+	mutex_lock(&node->adding);
+	node->sinking = false;
+	xa_for_each(&node->peers, nid, peer) {
 		spin_lock_bh(&peer->lock);
 		peer->sinking = false;
 		peer->ends_first = false;
@@ -91,6 +87,7 @@ static void lnd_verbs_may_begin(struct lnd_verbs_node *node, bool at_once)
 		spin_unlock_bh(&peer->lock);
 		lnd_verbs_kick(peer);
 	}
+	mutex_unlock(&node->adding);
 }
 
 static int lnd_verbs_netdev(struct notifier_block *block, unsigned long event, void *info)

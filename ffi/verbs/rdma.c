@@ -186,14 +186,10 @@ u32 lnd_verbs_engine_key(void *ctx, u32 link, struct lnd_tag tag, void *key)
 /* Context: inside. */
 void lnd_verbs_engine_doorbell(void *ctx, u32 link)
 {
-	struct lnd_verbs_node *node = lnd_verbs_of(ctx);
-	u32 i;
+	struct lnd_verbs_peer *peer;
+	unsigned long nid;
 
-	for (i = 0; i < lnd_verbs_peers; i++) {
-		struct lnd_verbs_peer *peer = node->peer[i];
-
-		if (!peer)
-			continue;
+	xa_for_each(&lnd_verbs_of(ctx)->peers, nid, peer) {
 		spin_lock_bh(&peer->lock);
 		lnd_verbs_pump(peer);
 		spin_unlock_bh(&peer->lock);

@@ -57,13 +57,14 @@ static void lnd_verbs_show_peer(struct seq_file *file, struct lnd_verbs_peer *pe
 static int lnd_verbs_state_show(struct seq_file *file, void *unused)
 {
 	struct lnd_verbs_node *node = file->private;
+	struct lnd_verbs_peer *peer;
+	unsigned long nid;
 	u32 i;
 
+	/* None, as long as the node is not alive. */
 	down_read(&node->host.incarnation);
-	for (i = 0; i < lnd_verbs_peers && node->host.alive; i++) {
-		if (node->peer[i])
-			lnd_verbs_show_peer(file, node->peer[i]);
-	}
+	xa_for_each(&node->peers, nid, peer)
+		lnd_verbs_show_peer(file, peer);
 	up_read(&node->host.incarnation);
 	seq_printf(file, "illegal_read %s %u %u %u\n", lnd_verbs_trial_result(node),
 		   node->trial[0], node->trial[1], node->trial[2]);

@@ -12,36 +12,34 @@
  */
 struct lnd_verbs_peer *lnd_verbs_find(struct lnd_verbs_node *node, u64 nid)
 {
-	u32 number = lnd_soft_node_of(nid);
-
-	return number < lnd_verbs_peers ? node->peer[number] : NULL;
+	return xa_load(&node->peers, nid);
 }
 
 /* All connections of the link. */
 static void lnd_verbs_engine_stop(void *ctx, u32 link)
 {
 	struct lnd_verbs_node *node = lnd_verbs_of(ctx);
-	u32 i;
+	struct lnd_verbs_peer *peer;
+	unsigned long nid;
 
 	WRITE_ONCE(node->link_stopped, true);
-	for (i = 0; i < lnd_verbs_peers; i++) {
-		if (!node->peer[i])
-			continue;
-		spin_lock_bh(&node->peer[i]->lock);
-		lnd_verbs_stop(node->peer[i]);
-		spin_unlock_bh(&node->peer[i]->lock);
+	xa_for_each(&node->peers, nid, peer) {
+		spin_lock_bh(&peer->lock);
+		lnd_verbs_stop(peer);
+		spin_unlock_bh(&peer->lock);
 	}
 }
 
 static u32 lnd_verbs_engine_quiesced(void *ctx, u32 link)
 {
 	struct lnd_verbs_node *node = lnd_verbs_of(ctx);
-	u32 i;
+	struct lnd_verbs_peer *peer;
+	unsigned long nid;
 
 	if (!node->link_stopped)
 		return 0;
-	for (i = 0; i < lnd_verbs_peers; i++) {
-		if (node->peer[i] && READ_ONCE(node->peer[i]->state) != LND_VERBS_CLOSED)
+	xa_for_each(&node->peers, nid, peer) {
+		if (READ_ONCE(peer->state) != LND_VERBS_CLOSED)
 			return 0;
 	}
 	return 1;
@@ -51,13 +49,12 @@ static u32 lnd_verbs_engine_quiesced(void *ctx, u32 link)
 static void lnd_verbs_engine_reset(void *ctx, u32 link)
 {
 	struct lnd_verbs_node *node = lnd_verbs_of(ctx);
-	u32 i;
+	struct lnd_verbs_peer *peer;
+	unsigned long nid;
 
 	WRITE_ONCE(node->link_stopped, false);
-	for (i = 0; i < lnd_verbs_peers; i++) {
-		if (node->peer[i])
-			lnd_verbs_kick(node->peer[i]);
-	}
+	xa_for_each(&node->peers, nid, peer)
+		lnd_verbs_kick(peer);
 }
 
 static u32 lnd_verbs_connection(void *ctx, u32 link, u64 nid)
@@ -109,14 +106,15 @@ static void lnd_verbs_renew(struct lnd_verbs_peer *peer, u32 number)
 static void lnd_verbs_connection_reset(void *ctx, u32 link, u64 nid, u32 number)
 {
 	struct lnd_verbs_node *node = lnd_verbs_of(ctx);
-	u32 i;
+	struct lnd_verbs_peer *peer;
+	unsigned long each;
 
 	if (number) {
 		lnd_verbs_renew(lnd_verbs_find(node, nid), number);
 		return;
 	}
-	for (i = 0; i < lnd_verbs_peers; i++)
-		lnd_verbs_renew(node->peer[i], 0);
+	xa_for_each(&node->peers, each, peer)
+		lnd_verbs_renew(peer, 0);
 }
 
 static u32 lnd_verbs_reaches(void *ctx, u64 nid)

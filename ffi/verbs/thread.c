@@ -43,14 +43,13 @@ static bool lnd_verbs_take(struct lnd_host_node *node, struct lnd_verbs_peer *pe
 
 static bool lnd_verbs_receive(struct lnd_verbs_node *node)
 {
+	struct lnd_verbs_peer *peer;
+	unsigned long nid;
 	bool more = false;
-	u32 i;
 
-	for (i = 0; i < lnd_verbs_peers; i++) {
-		if (!node->peer[i])
-			continue;
-		more |= lnd_verbs_take(&node->host, node->peer[i], LND_LANE_CONTROL);
-		more |= lnd_verbs_take(&node->host, node->peer[i], LND_LANE_REQUEST);
+	xa_for_each(&node->peers, nid, peer) {
+		more |= lnd_verbs_take(&node->host, peer, LND_LANE_CONTROL);
+		more |= lnd_verbs_take(&node->host, peer, LND_LANE_REQUEST);
 	}
 	return more;
 }

@@ -31,6 +31,7 @@ suite_modules() {
 }
 
 # own_lnd HEADERS LIBRARY [MAKE FLAGS]: the project's own LND, built for the contract; sets module.
+# With VERBS=1 the one over verbs.
 own_lnd() {
     rm -rf "$work/own-build"
     module=$(LND_LIB=$2 MAKEFLAGS="${*:3}" ffi/lnet/conformance "$1" \
@@ -80,33 +81,75 @@ own_conforms_ivshmem() {
     conforms "$1" ivshmem "$module" "$words" "${devices[@]}" "${on_fabric[@]}"
 }
 
+# between_seeds quick|long: which violations of seeded/ are tried, those that take little time or
+# each.
+between_seeds() {
+    mkdir -p "$work/between"
+    awk -v all="$1" '!/^#/ && (all == "long" || $6 != "long") { print $1, $2, $3, $4, $5 }' \
+        "$work/lnet/seeded/seeds" >"$work/between/seeds"
+}
+
+# between_start NAME MACHINE KERNEL DISK WORDS [QEMU ARGUMENTS]: one of two machines, with a serial
+# line of the file $line between them.
+between_start() {
+    local server=,server=on,wait=off
+    [ "$2" = 0 ] || server=
+    VM_APPEND="me=$2 $5" vm_start "$1-$2" "$3" "$4" \
+        -chardev "socket,id=line,path=$line$server" -serial chardev:line "${@:6}"
+    machine_pid[$2]=$vm_pid
+    wait_for 60 [ -S "$line" ] || fail "QEMU does not listen"
+}
+
+# between_end NAME: both machines have passed, and each seed was run.
+between_end() {
+    local machine caught
+    for machine in 0 1; do
+        vm_wait "${machine_pid[machine]}"
+        passed "$1-$machine"
+    done
+    note "$(sed -n 's/.*\] \(BETWEEN.*\|SEEDS.*\)/\1/p' "$work/logs/$1-0" |
+        tr -d '\r' | paste -sd ';')"
+    caught=$(sed -n 's/.*SEEDS \([0-9]*\) caught between.*/\1/p' "$work/logs/$1-0")
+    [ "$(wc -l <"$work/between/seeds")" = "$caught" ] ||
+        fail "not every seed was run between two machines"
+}
+
 # own_conforms_between KERNEL quick|long: the same LND in two machines, and violations of seeded/,
 # those that take little time or each. Needs build_host; own_lnd has been built with SEEDED=1.
 own_conforms_between() {
-    local machine words server=,server=on,wait=off
-    mkdir -p "$work/between"
+    local machine words
     fabric_start 2 1 16
-    awk -v all="$2" '!/^#/ && (all == "long" || $6 != "long") { print $1, $2, $3, $4, $5 }' \
-        "$work/lnet/seeded/seeds" >"$work/between/seeds"
+    line=$fabric/line
+    between_seeds "$2"
     initrd "$work/between.initrd" "$bench/guest/between.sh" "$work/lnet/stub/lnet_stub.ko" \
         "$module" "$work/between/seeds"
     words="lnd=lnd_lnet interfaces=ivshmem0,ivshmem1 args=transport=ivshmem"
     for machine in 0 1; do
         on_fabric "$machine"
-        VM_APPEND="me=$machine $words" vm_start "between-$machine" "$1" "$work/between.initrd" \
-            -chardev "socket,id=line,path=$fabric/line$server" -serial chardev:line \
-            "${on_fabric[@]}"
-        machine_pid[machine]=$vm_pid
-        server=
-        wait_for 60 [ -S "$fabric/line" ] || fail "QEMU does not listen"
+        between_start between "$machine" "$1" "$work/between.initrd" "$words" "${on_fabric[@]}"
     done
+    between_end between
+}
+
+# verbs_conforms_between KERNEL quick|long: the same over verbs, on soft-RoCE. Needs verbs.sh; LND
+# over verbs that own_lnd has built with SEEDED=1 and VERBS=1.
+verbs_conforms_between() {
+    local machine words root
+    line=$(mktemp -d /dev/shm/lnd-kernel.XXXXXX)
+    fabrics+=("$line")
+    line+=/line
+    between_seeds "$2"
+    root=$(mktemp -d)
+    roce_root "$root"
+    cp "$work/lnet/stub/lnet_stub.ko" "$module" "$work/between/seeds" "$root/t"
+    initrd_of "$root" "$work/between-verbs.initrd" "$bench/guest/between.sh"
+    rm -rf "$root"
+    words="lnd=lnd_lnet_verbs interfaces=eth0,eth0 args=timeout=18,connect_ms=4000"
     for machine in 0 1; do
-        vm_wait "${machine_pid[machine]}"
-        passed "between-$machine"
+        network between "$machine" 2
+        between_start between-verbs "$machine" "$1" "$work/between-verbs.initrd" "$words" \
+            "${network[@]}"
+        [ "$machine" != 0 ] || network_ready between 2
     done
-    note "$(sed -n 's/.*\] \(BETWEEN.*\|SEEDS.*\)/\1/p' "$work/logs/between-0" |
-        tr -d '\r' | paste -sd ';')"
-    caught=$(sed -n 's/.*SEEDS \([0-9]*\) caught between.*/\1/p' "$work/logs/between-0")
-    [ "$(wc -l <"$work/between/seeds")" = "$caught" ] ||
-        fail "not every seed was run between two machines"
+    between_end between-verbs
 }

@@ -12,6 +12,12 @@ seed=/sys/module/$lnd/parameters/seed
 limit=/sys/module/lnet_stub/parameters/limit_ms
 interface=$(word interfaces "" | cut -d, -f$((me + 1)))
 
+# Over verbs, a network comes first.
+if [ -e ./roce.sh ]; then
+    . ./roce.sh
+    soft_roce
+fi
+
 insmod ./lnet_stub.ko limit_ms=$((5000 * patience)) "interfaces=$interface" ||
     die "insmod lnet_stub.ko"
 # shellcheck disable=SC2046 # words of parameters

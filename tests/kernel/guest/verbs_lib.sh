@@ -1,27 +1,13 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # Sourced by the tests of lnd_verbs, after lib.sh: soft-RoCE, the module, and what must hold.
 # shellcheck shell=sh disable=SC2154 # set by lib.sh
+. ./roce.sh
 
 root=/sys/kernel/debug/lnd_verbs
 fabric=$root/verbs
-# This machine's place among the nodes; its address ends in one more.
-me=$(word me 0)
-other=$((1 - me))
 # Of the phases of this machine; each has a port of rdma_cm of its own. Else a module that is loaded
 # anew may meet the one of the phase before it, which is about to leave.
 round=0
-
-# soft_roce: the kernel's own modules, the network, and an RDMA device over it. Frames of 4,096
-# bytes and what RoCE adds to them go in one packet.
-soft_roce() {
-    while read -r module; do
-        insmod "./modules/$module.ko" || die "insmod $module"
-    done <./modules/order
-    ip addr add "10.0.0.$((me + 1))/24" dev eth0
-    ip link set eth0 mtu 4200 up
-    ./rdma link add rxe0 type rxe netdev eth0 || die "no soft-RoCE"
-    dmesg -c >/dev/null
-}
 
 # load_verbs PARAMETER=VALUE…: loads the module, with the seeded defect of the command line.
 load_verbs() {
@@ -109,18 +95,4 @@ clean_verbs() {
 # watched: what was poisoned until now has been looked at.
 watched() {
     usleep 500000
-}
-
-# disturb WORDS…: what this machine sends is lost, late or out of order, as netem's words say.
-disturb() {
-    ./tc qdisc replace dev eth0 root netem limit 10000 "$@" || die "netem $*"
-}
-
-# lost_packets: how many packets of this machine were lost on purpose.
-lost_packets() {
-    ./tc -s qdisc show dev eth0 | sed -n 's/.*dropped \([0-9]*\),.*/\1/p' | head -n 1
-}
-
-calm_network() {
-    ./tc qdisc del dev eth0 root || die "netem stays"
 }

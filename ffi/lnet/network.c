@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Interfaces over a network, and which nodes there are: each address is one. So no machine has a
+ * list of the others. A peer is made when LNet sends to it, or when it asks for a connection.
+ */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <linux/inetdevice.h>
+#include <linux/module.h>
+#include <linux/rtnetlink.h>
+
+#include "lnet.h"
+
+#define MOST_PEERS	4096
+
+static unsigned int max_peers = 64;
+module_param(max_peers, uint, 0444);
+MODULE_PARM_DESC(max_peers, "peers of an interface, as long as it is up");
+
+/* Context: thread. */
+int lnd_verbs_nodes_check(void)
+{
+	/* What is watched is overwritten first: here it is LNet's. */
+	return max_peers && max_peers <= MOST_PEERS && !lnd_verbs_watch_ms ? 0 : -EINVAL;
+}
+
+/* Context: thread. */
+void lnd_verbs_nodes(struct lnd_host_fabric *fabric)
+{
+	fabric->nodes = max_peers;
+}
+
+/* None is known before. Context: thread. */
+int lnd_verbs_know(struct lnd_verbs_node *node)
+{
+	return 0;
+}
+
+/* Context: any. */
+bool lnd_verbs_where(u64 nid, struct sockaddr_in *address)
+{
+	*address = (struct sockaddr_in) {
+		.sin_family = AF_INET,
+		.sin_port = htons(lnd_verbs_port),
+		.sin_addr.s_addr = htonl(nid),
+	};
+	return nid && nid <= U32_MAX && !ipv4_is_multicast(address->sin_addr.s_addr) &&
+	       !ipv4_is_lbcast(address->sin_addr.s_addr);
+}
+
+/* The first IPv4 address of a network device, or 0. */
+static __be32 lnd_lnet_device_address(const char *interface)
+{
+	struct net_device *dev;
+	struct in_ifaddr *ifa;
+	__be32 address = 0;
+
+	rtnl_lock();
+	dev = __dev_get_by_name(&init_net, interface);
+	ifa = dev && __in_dev_get_rtnl(dev) ? rtnl_dereference(__in_dev_get_rtnl(dev)->ifa_list) :
+					      NULL;
+	if (ifa)
+		address = ifa->ifa_local;
+	rtnl_unlock();
+	return address;
+}
+
+static int lnd_lnet_no_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	return 0;
+}
+
+/* Whether an RDMA device has an address. */
+static bool lnd_lnet_is_rdma(const struct sockaddr_in *address)
+{
+	struct rdma_cm_id *id = rdma_create_id(&init_net, lnd_lnet_no_event, NULL, RDMA_PS_TCP,
+					       IB_QPT_RC);
+	bool is;
+
+	if (IS_ERR(id))
+		return false;
+	is = !rdma_bind_addr(id, (struct sockaddr *)address) && id->device;
+	rdma_destroy_id(id);
+	return is;
+}
+
+/**
+ * lnd_lnet_find() - The node of an interface; one that is free takes its address.
+ * @fabrics: LND_LNET_FABRICS of them; NULL: none. They stay during the call.
+ * @interface: a network device.
+ *
+ * Context: thread.
+ * Return: the node, in use or not; NULL: there is no such device, or none for RDMA.
+ */
+struct lnd_host_node *lnd_lnet_find(struct lnd_host_fabric *const *fabrics, const char *interface)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct lnd_host_node *node;
+
+	node = fabrics[0] ? fabrics[0]->node[fabrics[0]->first] : NULL;
+	if (!node || node->upper->ni)
+		return node;
+	address.sin_addr.s_addr = lnd_lnet_device_address(interface);
+	if (!address.sin_addr.s_addr || !lnd_lnet_is_rdma(&address))
+		return NULL;
+	lnd_verbs_of(node)->address = address;
+	lnd_verbs_of(node)->nid = ntohl(address.sin_addr.s_addr);
+	return node;
+}
