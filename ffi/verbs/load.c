@@ -6,7 +6,8 @@
 #include "lnd_verbs.h"
 #include "upper.h"
 
-unsigned short lnd_verbs_port = 987;
+/* o2iblnd has 987. */
+unsigned short lnd_verbs_port = 986;
 module_param_named(port, lnd_verbs_port, ushort, 0444);
 MODULE_PARM_DESC(port, "rdma_cm's port");
 

@@ -175,8 +175,11 @@ static int seeded_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg)
 		ssleep(lnet_get_lnd_timeout());
 	}
 	rc = seeded_lnd->lnd_send(ni, private, msg);
-	if (!rc && put && SEEDED("parse_refused"))
+	if (!rc && put && SEEDED("parse_refused")) {
+		/* Over a network it arrives later: while the case lasts, or it is not seen. */
+		msleep(lnet_get_lnd_timeout() * MSEC_PER_SEC / 4);
 		return -EAGAIN;
+	}
 	return !rc && SEEDED("refused") ? -EHOSTUNREACH : rc;
 }
 

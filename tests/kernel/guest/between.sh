@@ -7,6 +7,8 @@
 
 stub=/sys/kernel/debug/lnet_stub
 lnd=$(word lnd lnd_lnet)
+# What a failure shows of the driver.
+root=/sys/kernel/debug/$lnd
 me=$(word me 0)
 seed=/sys/module/$lnd/parameters/seed
 limit=/sys/module/lnet_stub/parameters/limit_ms
@@ -159,7 +161,10 @@ else
         case "$near $far" in
         "PASS $case: no violation PASS $case: no violation") passed=$((passed + 1)) ;;
         "NOT-APPLICABLE $case: "*" NOT-APPLICABLE "*) alone=$((alone + 1)) ;;
-        *) die "$case: the LND does not pass between two machines" ;;
+        *)
+            dmesg | grep "$lnd: " | tail -n 30
+            die "$case: the LND does not pass between two machines"
+            ;;
         esac
     done <$stub/cases
     say "BETWEEN $lnd: $passed passed, $alone not applicable"
@@ -181,5 +186,8 @@ else
     tell bye
 fi
 exec 3>&-
+# What a transport has counted of its own.
+counts=$root/verbs/verbs
+[ ! -e "$counts" ] || say "VERBS $(grep -v '^peer' "$counts" | paste -sd ' ')"
 rmmod "$lnd" || die "rmmod $lnd"
 rmmod lnet_stub || die "rmmod lnet_stub"

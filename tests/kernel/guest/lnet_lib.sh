@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# Sourced by the tests of lnd_lnet.ko under LNet itself.
+# Sourced by the tests of lnd_lnet.ko under LNet itself, and, with lnd=lnd_lnet_verbs, of the driver
+# over verbs.
 # shellcheck shell=sh disable=SC2034,SC2120 # used by those that source it
 . ./lib.sh
 
 # Words of the command line: this machine, the network of the driver's type, machines on the fabric.
 me=$(word me 0)
 net=$(word net bxi3f)
-if=ivshmem$me
-mine=$((me + 1))@$net
-root=/sys/kernel/debug/lnd_lnet
+lnd=${lnd:-lnd_lnet}
+if [ "$lnd" = lnd_lnet ]; then
+    if=ivshmem$me
+    mine=$((me + 1))@$net
+else
+    if=eth0
+    mine=10.0.0.$((me + 1))@$net
+fi
+root=/sys/kernel/debug/$lnd
 export LD_LIBRARY_PATH=/lib LST_SESSION=1
 
 # The counters of lnd_lnet, for all of its nodes here.
@@ -24,7 +31,10 @@ loaded() {
     partitions=$(grep -c '^processor' /proc/cpuinfo)
     insmod ./libcfs.ko cpu_npartitions="$partitions" || die "insmod libcfs"
     insmod ./lnet.ko "$@" || die "insmod lnet"
-    insmod ./lnd_lnet.ko transport=ivshmem || die "insmod lnd_lnet"
+    # A machine whose host is busy may stand still for a second: it is not taken for dead.
+    parameter=transport=ivshmem
+    [ "$lnd" = lnd_lnet ] || parameter=timeout=18
+    insmod "./$lnd.ko" $parameter || die "insmod $lnd"
     case $* in
     *networks=*) lnetctl lnet configure --all || die "lnet configure --all" ;;
     *) lnetctl lnet configure || die "lnet configure" ;;
@@ -135,11 +145,13 @@ bulk() {
 unloaded() {
     [ ! -e /sys/module/lnet_selftest ] || rmmod lnet_selftest || die "rmmod lnet_selftest"
     lnetctl lnet unconfigure || die "lnet unconfigure"
-    rmmod lnd_lnet || die "rmmod lnd_lnet"
+    rmmod "$lnd" || die "rmmod $lnd"
     [ ! -e "$root" ] || die "the module has left files"
     balance='0 bytes, 0 pages, 0 messages, 0 threads, 0 interrupts not given back'
     dmesg | grep -q "unloaded; $balance" || die "something is not given back"
-    [ ! -e /sys/module/ksocklnd ] || rmmod ksocklnd || die "rmmod ksocklnd"
+    for module in ksocklnd ko2iblnd; do
+        [ ! -e /sys/module/$module ] || rmmod $module || die "rmmod $module"
+    done
     rmmod lnet || die "rmmod lnet"
     rmmod libcfs || die "rmmod libcfs"
     # What LNet says of errors that this test has caused is no complaint of ours.

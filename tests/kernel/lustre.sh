@@ -1,0 +1,39 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# Sourced by the parts under LNet itself after lib.sh.
+# shellcheck disable=SC2154 # set by lib.sh
+
+# lustre_root ROOT MODULE…: modules and tools of the tree LUSTRE, as they are, without what is for
+# debuggers, in an initial RAM disk's folder. What the modules need of the kernel's own comes with
+# them, in the file "others". A module that the tree has not is left out if its name begins with
+# "?".
+lustre_root() {
+    local root=$1 name found tools library file others modules=()
+    rm -rf "$root"
+    mkdir -p "$root/bin" "$root/lib" "$root/lib64" "$root/t"
+    for name in "${@:2}"; do
+        found=$(find "$LUSTRE" -path '*/kconftest*' -prune -o -name "${name#\?}.ko" -print -quit)
+        if [ -z "$found" ]; then
+            [ "$name" != "${name#\?}" ] || fail "$LUSTRE has no $name.ko: build it first"
+            continue
+        fi
+        [ "$(modinfo -F vermagic "$found" | cut -d' ' -f1)" = "$kernel" ] ||
+            fail "$found is not for $kernel"
+        strip --strip-debug -o "$root/t/${name#\?}.ko" "$found"
+        modules+=("$found")
+    done
+    mapfile -t others < <(modinfo -F depends "${modules[@]}" | tr ',' '\n' |
+        grep -vxE '|libcfs|lnet|rdma_cm|ib_core' | sort -u)
+    printf '%s\n' "${others[@]}" >"$root/t/others"
+    kernel_modules "$root/t" "${others[@]}"
+    tools=("$LUSTRE/lnet/utils/.libs/lnetctl" "$LUSTRE/lnet/utils/.libs/lst")
+    cp "${tools[@]}" "$root/bin" || fail "$LUSTRE has no lnetctl and lst: build them first"
+    library=$(find "$LUSTRE/lnet" -name 'liblnetconfig.so.[0-9]' -print -quit)
+    cp -L "$library" "$root/lib"
+    for file in "${tools[@]}" "$library"; do
+        LD_LIBRARY_PATH=$root/lib ldd "$file"
+    done | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | grep -v "^$root" |
+        xargs cp -L -t "$root/lib"
+    cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64"
+}
