@@ -34,7 +34,7 @@ loaded() {
     # A machine whose host is busy may stand still for a second: it is not taken for dead.
     parameter=transport=ivshmem
     [ "$lnd" = lnd_lnet ] || parameter=timeout=${ack:-18}
-    insmod "./$lnd.ko" $parameter || die "insmod $lnd"
+    insmod "./$lnd.ko" "$parameter" || die "insmod $lnd"
     case $* in
     *networks=*) lnetctl lnet configure --all || die "lnet configure --all" ;;
     *) lnetctl lnet configure || die "lnet configure" ;;
