@@ -48,7 +48,7 @@ fn a_report_has_every_end_of_its_run_by_role() {
         let transfers = data["transfers"].as_array().unwrap();
         for (role, known) in &summary.stats().roles {
             let of = |ok: bool| {
-                let its = transfers.iter().filter(|it| text(&it["role"]) == role.as_str());
+                let its = transfers.iter().filter(|it| text(&it["role"]) == *role);
                 its.filter(|it| !it["ended"].is_null() && (it["errno"] == 0) == ok).count() as u64
             };
             // What was never sent has no role of its own in the log.
