@@ -37,6 +37,7 @@ static void configuration(void)
 
 	CHECK(lnd_ni_size(&config) > 0 && lnd_ring_size(&config) > 0);
 	CHECK(lnd_frame_size(&config) > config.immediate_max && lnd_frame_size(NULL) == 0);
+	CHECK(lnd_frame_about(NULL, NULL) == LND_ABOUT_NOTHING);
 	CHECK(lnd_ni_size(NULL) == 0 && lnd_ring_size(NULL) == 0);
 	memcpy(raw + 4, &config, sizeof(config));
 	CHECK(lnd_ni_size((void *)(raw + 4)) == 0);

@@ -362,6 +362,27 @@ enum lnd_send {
 };
 
 /**
+ * enum lnd_about - What lnd_frame_about() finds in a frame.
+ */
+enum lnd_about {
+	/** @LND_ABOUT_NOTHING: No staged descriptor. */
+	LND_ABOUT_NOTHING = 0,
+	/**
+	 * @LND_ABOUT_STAGED: It lets the peer pull what this node has staged under the tag:
+	 * lnd_bd.tag of a descriptor with LND_MOTION_STAGE. Registration may be chained in front
+	 * of it.
+	 */
+	LND_ABOUT_STAGED = 1,
+	/**
+	 * @LND_ABOUT_PULLED: It says that a pull of this node has ended well, and that this
+	 * node reads no more of the peer's descriptor: the tag is lnd_bd.source of that pull.
+	 * The frame may invalidate the key that the pull was given, if it goes by the connection
+	 * that the key is valid on, and if no frame before it has done so.
+	 */
+	LND_ABOUT_PULLED = 2,
+};
+
+/**
  * enum lnd_motion - The direction in which a descriptor moves data.
  */
 enum lnd_motion {
@@ -3594,6 +3615,22 @@ enum lnd_error lnd_frame_in(struct lnd_ni *ni,
  * message), LND_E_ARGUMENT.
  */
 enum lnd_error lnd_sent(struct lnd_ni *ni, struct lnd_message message, uint32_t how, uint64_t now);
+
+/**
+ * lnd_frame_about() - The staged descriptor that a frame is about.
+ * @frame: the frame, as lnd_ops.send() was given it.
+ * @tag: receives the descriptor's tag, or 0.
+ *
+ * For engines that are operations and chain their own work to frames: a registration in front of
+ * the frame that carries its key, an invalidation of the peer's key behind a pull. A frame that
+ * ends a pull and had to wait for its way is LND_ABOUT_NOTHING: the peer may have been told
+ * otherwise meanwhile, and has taken its memory back by itself.
+ *
+ * Context: any, while lnd_ops.send() has the frame. Takes no lock.
+ * Return: enum lnd_about; LND_ABOUT_NOTHING also for a pointer that is wrong, and in a library
+ * without engines that are operations.
+ */
+uint32_t lnd_frame_about(const struct lnd_frame *frame, struct lnd_tag *tag);
 
 /**
  * lnd_metric_count() - Number of metrics of an NI: its counters and gauges.

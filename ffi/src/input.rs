@@ -10,9 +10,9 @@ use static_assertions::{const_assert, const_assert_eq};
 
 use crate::abi::{
     lnd_account, lnd_action, lnd_arrival, lnd_blocker, lnd_bound, lnd_config, lnd_decision,
-    lnd_error, lnd_frag, lnd_health_change, lnd_health_config, lnd_health_info, lnd_histogram,
-    lnd_metric_info, lnd_ops, lnd_outcome, lnd_path, lnd_peer_info, lnd_report, lnd_rule,
-    lnd_send_request, lnd_stats, lnd_trace, lnd_tracker, LND_MAX_FRAGMENTS,
+    lnd_error, lnd_frag, lnd_frame, lnd_health_change, lnd_health_config, lnd_health_info,
+    lnd_histogram, lnd_metric_info, lnd_ops, lnd_outcome, lnd_path, lnd_peer_info, lnd_report,
+    lnd_rule, lnd_send_request, lnd_stats, lnd_trace, lnd_tracker, LND_MAX_FRAGMENTS,
 };
 
 /// Reads or writes through the pointers of a C caller: `given!(input(config))`.
@@ -60,7 +60,7 @@ sized!(lnd_config, lnd_ops, lnd_send_request, lnd_decision, lnd_arrival);
 sized!(lnd_blocker, lnd_peer_info, lnd_stats, lnd_report);
 sized!(lnd_health_config, lnd_health_info, lnd_path, lnd_action, lnd_outcome);
 sized!(lnd_health_change, lnd_rule, lnd_tracker, lnd_metric_info);
-sized!(lnd_account, lnd_histogram, lnd_trace, lnd_bound);
+sized!(lnd_account, lnd_histogram, lnd_trace, lnd_bound, lnd_frame);
 
 fn check<T>(pointer: *const T) -> Result<(), lnd_error> {
     if pointer.is_null() {

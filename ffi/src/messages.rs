@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Received frames, and the ends of sent frames.
+//! Received frames, the ends of sent frames, and what one of them is about.
 
 use core::ffi::c_void;
 
 use lnd_core::driver::{Arrival, Inbound, RequestKind};
-use lnd_core::id::{LinkId, Nid};
+use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::ports::Sent;
 use lnd_core::time::Instant;
 use lnd_shortmsg::dispatch::{Receiver, Sender};
-use lnd_shortmsg::wire::{DecodeError, Frame};
+use lnd_shortmsg::wire::{about, About, DecodeError, Frame};
 
 use crate::abi::{
-    lnd_arrival, lnd_error, lnd_message, lnd_request, lnd_request_kind, lnd_sent_how, LND_NEVER,
-    LND_NID_UNKNOWN,
+    lnd_about, lnd_arrival, lnd_error, lnd_frame, lnd_message, lnd_request, lnd_request_kind,
+    lnd_sent_how, lnd_tag, LND_NEVER, LND_NID_UNKNOWN,
 };
 use crate::decide::on_message;
 use crate::errors::{outcome, outcome_of};
 use crate::handle;
-use crate::input::{bytes, given, output};
+use crate::input::{bytes, given, input, output, put};
 use crate::ni::lnd_ni;
+use crate::platform::OPERATIONS;
 use crate::ports::Host;
 use crate::tracing::IrqTrace;
 
@@ -195,4 +196,48 @@ fn sent(ni: &lnd_ni, message: lnd_message, how: u32, now: u64) -> Result<(), lnd
         ni.wake();
     }
     Ok(())
+}
+
+/// lnd_frame_about() - The staged descriptor that a frame is about.
+/// @frame: the frame, as lnd_ops.send() was given it.
+/// @tag: receives the descriptor's tag, or 0.
+///
+/// For engines that are operations and chain their own work to frames: a registration in front of
+/// the frame that carries its key, an invalidation of the peer's key behind a pull. A frame that
+/// ends a pull and had to wait for its way is LND_ABOUT_NOTHING: the peer may have been told
+/// otherwise meanwhile, and has taken its memory back by itself.
+///
+/// Context: any, while lnd_ops.send() has the frame. Takes no lock.
+/// Return: enum lnd_about; LND_ABOUT_NOTHING also for a pointer that is wrong, and in a library
+/// without engines that are operations.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_frame_about(frame: *const lnd_frame, tag: *mut lnd_tag) -> u32 {
+    let (kind, found) = match given!(found_in(frame)) {
+        Ok(Some(About::Staged(tag))) => (lnd_about::LND_ABOUT_STAGED, tag),
+        Ok(Some(About::Pulled(tag))) => (lnd_about::LND_ABOUT_PULLED, tag),
+        Ok(None) | Err(_) => (lnd_about::LND_ABOUT_NOTHING, Tag { index: 0, generation: 0 }),
+    };
+    match given!(put(tag, lnd_tag { index: found.index, generation: found.generation })) {
+        Ok(()) => kind as u32,
+        Err(_) => lnd_about::LND_ABOUT_NOTHING as u32,
+    }
+}
+
+/// What is found in a frame.
+///
+/// # Safety
+/// As for [`input`]; the frame's bytes can be read.
+unsafe fn found_in(frame: *const lnd_frame) -> Result<Option<About>, lnd_error> {
+    if !OPERATIONS {
+        return Ok(None);
+    }
+    // SAFETY: by the caller's promise.
+    let frame = unsafe { input(frame)? };
+    // SAFETY: `send` was given these bytes, and has not returned.
+    let content = unsafe { bytes(frame.bytes.cast(), frame.len as usize)? };
+    Ok(about(content).filter(|it| match it {
+        About::Staged(_) => true,
+        // The end of a pull is sent untracked, at once. In a slot of its own it has waited.
+        About::Pulled(_) => frame.tracked == 0,
+    }))
 }

@@ -58,7 +58,7 @@ pub use operator::{
     lnd_distance, lnd_evidence, lnd_health_change, lnd_rule, lnd_rule_kind, LND_MAX_RULES,
     LND_NO_SENSITIVITY,
 };
-pub use ops::{lnd_context, lnd_frame, lnd_lane, lnd_ops, lnd_send, LND_NO_NODE};
+pub use ops::{lnd_about, lnd_context, lnd_frame, lnd_lane, lnd_ops, lnd_send, LND_NO_NODE};
 pub use report::{lnd_cause, lnd_delivery, lnd_health_class, lnd_place, lnd_report, lnd_role};
 pub use request::{
     lnd_arrival, lnd_decision, lnd_frag, lnd_kind, lnd_nak_reason, lnd_request_kind,

@@ -51,6 +51,23 @@ pub enum lnd_send {
     LND_SEND_TOO_LONG = 4,
 }
 
+/// enum lnd_about - What lnd_frame_about() finds in a frame.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum lnd_about {
+    /// No staged descriptor.
+    LND_ABOUT_NOTHING = 0,
+    /// It lets the peer pull what this node has staged under the tag: lnd_bd.tag of a descriptor
+    /// with LND_MOTION_STAGE. Registration may be chained in front of it.
+    LND_ABOUT_STAGED = 1,
+    /// It says that a pull of this node has ended well, and that this node reads no more of the
+    /// peer's descriptor: the tag is lnd_bd.source of that pull. The frame may invalidate the key
+    /// that the pull was given, if it goes by the connection that the key is valid on, and if no
+    /// frame before it has done so.
+    LND_ABOUT_PULLED = 2,
+}
+
 /// struct lnd_frame - A short message to send.
 /// @size: sizeof(struct lnd_frame).
 /// @link: the link.

@@ -8,6 +8,7 @@
 //! [`Wire`] is a channel's choice: with or without checksums, with heads that name both ends or
 //! short ones. [`encode`] and [`decode`] are for heads with names.
 
+mod about;
 mod checksum;
 mod decode;
 mod encode;
@@ -17,6 +18,7 @@ pub mod layout;
 mod order;
 pub(crate) mod short;
 
+pub use about::{about, About};
 pub use checksum::{checksum, checksum_of_all, Checksum};
 pub use decode::{decode, Frame};
 pub use encode::{encode, encode_as, encode_inline, encoded_len};
