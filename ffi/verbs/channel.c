@@ -97,16 +97,35 @@ static bool lnd_verbs_has_room(const struct lnd_verbs_peer *peer, u32 lane)
 	       !list_empty(&peer->free_sends);
 }
 
+/* Posts a frame's request, behind the registration of the key in it if that is still to be done. */
+static int lnd_verbs_post_chain(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame,
+				struct ib_send_wr *wr)
+{
+	struct lnd_verbs_region *region = NULL;
+	struct ib_reg_wr reg;
+
+	if (frame->begins)
+		region = lnd_verbs_unregistered(peer, frame->begins, frame->generation);
+	if (!region)
+		return lnd_verbs_post(peer, wr);
+	lnd_verbs_reg(region, &reg);
+	reg.wr.next = wr;
+	lnd_verbs_count(peer->node, LND_VERBS_REGISTERED);
+	lnd_verbs_count(peer->node, LND_VERBS_CHAINED);
+	return lnd_verbs_post(peer, &reg.wr);
+}
+
 /* Posts a frame. Context: any, with the connection's lock. */
 static int lnd_verbs_post_frame(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame)
 {
 	struct ib_sge sge = { .length = frame->len, .lkey = peer->pd->local_dma_lkey };
 	struct ib_send_wr wr = {
-		.opcode = IB_WR_SEND,
+		.opcode = frame->ends ? IB_WR_SEND_WITH_INV : IB_WR_SEND,
 		.send_flags = IB_SEND_SIGNALED,
 		.wr_cqe = &frame->cqe,
 		.sg_list = &sge,
 		.num_sge = 1,
+		.ex.invalidate_rkey = frame->ends,
 	};
 
 	frame->cqe.done = lnd_verbs_has_sent;
@@ -115,13 +134,13 @@ static int lnd_verbs_post_frame(struct lnd_verbs_peer *peer, struct lnd_verbs_fr
 		sge.addr = (uintptr_t)frame->head;
 		wr.send_flags |= IB_SEND_INLINE;
 		lnd_verbs_count(peer->node, LND_VERBS_INLINED);
-		return lnd_verbs_post(peer, &wr) ? -EIO : 0;
+		return lnd_verbs_post_chain(peer, frame, &wr) ? -EIO : 0;
 	}
 	frame->dma = ib_dma_map_single(peer->device, frame->head, frame->len, DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(peer->device, frame->dma))
 		return -ENOMEM;
 	sge.addr = frame->dma;
-	if (!lnd_verbs_post(peer, &wr))
+	if (!lnd_verbs_post_chain(peer, frame, &wr))
 		return 0;
 	ib_dma_unmap_single(peer->device, frame->dma, frame->len, DMA_TO_DEVICE);
 	return -EIO;
@@ -216,6 +235,8 @@ static void lnd_verbs_note(struct lnd_verbs_peer *peer)
 		return;
 	frame = list_first_entry(&peer->free_sends, struct lnd_verbs_frame, list);
 	frame->tracked = false;
+	frame->ends = 0;
+	frame->begins = NULL;
 	if (!lnd_verbs_send_frame(peer, frame, LND_VERBS_NOTE, 0))
 		lnd_verbs_count(peer->node, LND_VERBS_NOTES_SENT);
 }
@@ -253,6 +274,8 @@ static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	lnd_verbs_count(peer->node, LND_VERBS_RECEIVES);
 	lnd_verbs_heard_from(peer);
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
+		lnd_verbs_lose_key(peer, wc->ex.invalidate_rkey);
 	frame->len = wc->byte_len - sizeof(*head);
 	frame->lane = head->lane;
 	if (peer->met && !lnd_verbs_take_grants(peer, head))
@@ -282,6 +305,24 @@ bool lnd_verbs_ready(struct lnd_verbs_peer *peer, u32 lane)
 	return ready;
 }
 
+/* What the frame is about: a descriptor of ours that it announces, or a pull that it ends. */
+static void lnd_verbs_look(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame,
+			   const struct lnd_frame *bytes)
+{
+	struct lnd_tag tag;
+	u32 about = lnd_frame_about(bytes, &tag);
+
+	frame->ends = 0;
+	frame->begins = NULL;
+	if (about == LND_ABOUT_PULLED) {
+		if (lnd_verbs_inv)
+			frame->ends = lnd_verbs_ended_by(peer, tag);
+	} else if (about == LND_ABOUT_STAGED && tag.index < lnd_host_slots) {
+		frame->begins = &peer->node->desc[tag.index];
+		frame->generation = tag.generation;
+	}
+}
+
 /* Context: inside. Returns enum lnd_send. */
 u32 lnd_verbs_send(struct lnd_verbs_peer *peer, const struct lnd_frame *bytes)
 {
@@ -297,6 +338,7 @@ u32 lnd_verbs_send(struct lnd_verbs_peer *peer, const struct lnd_frame *bytes)
 		frame = list_first_entry(&peer->free_sends, struct lnd_verbs_frame, list);
 		frame->tracked = bytes->tracked;
 		frame->message = bytes->message;
+		lnd_verbs_look(peer, frame, bytes);
 		memcpy(frame->head + 1, bytes->bytes, bytes->len);
 		if (!lnd_verbs_send_frame(peer, frame, bytes->lane, bytes->len)) {
 			lnd_verbs_count(peer->node, LND_VERBS_SENDS);

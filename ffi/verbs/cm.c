@@ -9,7 +9,7 @@
 #include "lnd_verbs.h"
 
 #define MAGIC	0x4c4e4456u	/* "LNDV" */
-#define VERSION	2
+#define VERSION	3
 #define BACKLOG	64
 
 static_assert(sizeof(struct lnd_verbs_hello) <= 56, "the private data of a request");

@@ -8,8 +8,8 @@
 
 #include "lnd_verbs.h"
 
-/* With a probe, and the drain's marker. */
-#define SEND_WRS	(LND_VERBS_FRAMES + LND_VERBS_READS + 2)
+/* A frame may have a registration in front of it. With a probe, and the drain's marker. */
+#define SEND_WRS	(2 * LND_VERBS_FRAMES + LND_VERBS_READS + 2)
 #define RECV_WRS	(LND_VERBS_FRAMES + 1)
 #define LOCAL_WRS	(2 * LND_VERBS_REGIONS + 1)
 
@@ -25,6 +25,7 @@ int lnd_verbs_post(struct lnd_verbs_peer *peer, struct ib_send_wr *wr)
 {
 	int rc = ib_post_send(peer->qp, wr, NULL);
 
+	lnd_verbs_count(peer->node, LND_VERBS_POSTS);
 	if (rc)
 		lnd_verbs_fail(peer);
 	return rc;

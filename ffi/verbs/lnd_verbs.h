@@ -16,6 +16,7 @@
  *   frames.c    their buffers
  *   rdma.c      descriptors
  *   stage.c     registrations and invalidations
+ *   bounce.c    copies of what has too many gaps
  *   pull.c      READs
  *   probe.c     READs of no bytes on idle connections
  *   trial.c     whether a READ of an illegal address could be used for that
@@ -56,6 +57,7 @@
 #define LND_VERBS_SGES		17	/* pieces of a READ: CHUNK at any offset */
 #define LND_VERBS_INLINE	256	/* bytes of a frame that may go into a work request */
 #define LND_VERBS_REGIONS	192	/* of a connection */
+#define LND_VERBS_ENDED	16	/* pulls of a connection whose ends are not sent yet */
 /* What requests leave: regions for one descriptor, and half of all for answers. */
 #define LND_VERBS_SPARE		(LND_VERBS_SEGMENTS + 1 + LND_VERBS_REGIONS / 2)
 
@@ -71,6 +73,9 @@ struct lnd_verbs_frame {
 	u32 len;
 	u32 lane;
 	bool tracked;
+	u32 ends;	/* the peer's key that is invalid with it, or 0 */
+	struct lnd_verbs_desc *begins;	/* whose registration goes in front of it, or NULL */
+	u32 generation;	/* of that use of the descriptor */
 	struct lnd_message message;
 };
 
@@ -79,6 +84,13 @@ struct lnd_verbs_region {
 	struct list_head list;
 	struct ib_mr *mr;
 	struct ib_cqe cqe;
+	bool valid;	/* its registration is posted, and it is not invalidated since */
+};
+
+/* A pull that has ended well: the frame that says so invalidates the peer's key. */
+struct lnd_verbs_ended {
+	struct lnd_tag source;	/* the peer's descriptor */
+	u32 rkey;	/* 0: none */
 };
 
 /* A READ under way. */
@@ -106,6 +118,7 @@ struct lnd_verbs_desc {
 	struct ib_cqe cqe;	/* of its invalidation */
 	struct lnd_verbs_peer *peer;
 	struct lnd_tag tag;
+	struct lnd_tag source;	/* the peer's, of a pull */
 	enum lnd_verbs_motion motion;
 	bool given_up;	/* a pull that posts no more */
 	bool mapped;
@@ -129,6 +142,7 @@ struct lnd_verbs_desc {
 	int pieces;
 	int dma_pieces;
 	struct scatterlist *sg;
+	struct scatterlist *bounce;	/* a copy in pages without gaps, in its place */
 };
 
 /* A descriptor that is to be reported once no lock is held. */
@@ -208,11 +222,15 @@ struct lnd_verbs_peer {
 
 	/* rdma.c */
 	struct lnd_verbs_region *regions;
+	struct xarray keys;	/* regions, by the part of their key that stays */
 	struct list_head free_regions;
+	struct lnd_verbs_ended ended[LND_VERBS_ENDED];	/* the oldest is replaced */
+	u32 next_ended;
 	struct lnd_verbs_read read[LND_VERBS_READS];
 	struct list_head free_reads;
 	struct list_head pulls;
 	struct ib_qp *local;	/* registers and invalidates, and moves nothing */
+	bool chains;	/* it need not register: the queue pair of the frames does */
 	bool local_up;
 	u32 registering;	/* registrations without a completion: frames wait */
 	u32 spare;	/* regions in free_regions */
@@ -262,6 +280,11 @@ static inline void lnd_verbs_count(struct lnd_verbs_node *node, enum lnd_verbs_c
 	atomic_long_inc(&node->count[what]);
 }
 
+static inline struct scatterlist *lnd_verbs_sg(struct lnd_verbs_desc *desc)
+{
+	return desc->bounce ?: desc->sg;
+}
+
 /* Context: any, with the connection's lock. */
 static inline void lnd_verbs_heard_from(struct lnd_verbs_peer *peer)
 {
@@ -274,6 +297,8 @@ extern unsigned int lnd_verbs_watch_ms;
 extern unsigned int lnd_verbs_probe_ms;
 extern unsigned int lnd_verbs_timeout;
 extern unsigned int lnd_verbs_retries;
+extern unsigned int lnd_verbs_chain;
+extern bool lnd_verbs_inv;
 extern unsigned short lnd_verbs_port;
 
 /* list.c, or ../lnet/network.c: which nodes there are, and where. */
@@ -362,10 +387,20 @@ u32 lnd_verbs_engine_reclaim(void *ctx, u32 link, struct lnd_tag tag);
 int lnd_verbs_rdma_open(struct lnd_verbs_peer *peer);
 int lnd_verbs_local_up(struct lnd_verbs_peer *peer);
 void lnd_verbs_rdma_close(struct lnd_verbs_peer *peer);
+bool lnd_verbs_by_device(const struct ib_device *device);
+void lnd_verbs_lose_key(struct lnd_verbs_peer *peer, u32 rkey);
+void lnd_verbs_reg(struct lnd_verbs_region *region, struct ib_reg_wr *wr);
+struct lnd_verbs_region *lnd_verbs_unregistered(struct lnd_verbs_peer *peer,
+						struct lnd_verbs_desc *desc, u32 generation);
 u32 lnd_verbs_stage(struct lnd_verbs_desc *desc);
 void lnd_verbs_unstage(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back);
 
+/* bounce.c */
+int lnd_verbs_bounce(struct lnd_verbs_desc *desc);
+void lnd_verbs_unbounce(struct lnd_verbs_desc *desc);
+
 /* pull.c */
+u32 lnd_verbs_ended_by(struct lnd_verbs_peer *peer, struct lnd_tag source);
 void lnd_verbs_pump(struct lnd_verbs_peer *peer);
 void lnd_verbs_give_up(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back);
 

@@ -75,6 +75,46 @@ static void lnd_verbs_has_list(struct lnd_verbs_desc *desc)
 	}
 }
 
+/*
+ * A pull has ended well. The frame that says so may invalidate the key of its only region. Other
+ * descriptors' owners invalidate several of them anyway.
+ */
+static void lnd_verbs_note_end(struct lnd_verbs_peer *peer, const struct lnd_verbs_desc *desc)
+{
+	struct lnd_verbs_ended *ended = &peer->ended[peer->next_ended++ % LND_VERBS_ENDED];
+
+	ended->source = desc->source;
+	ended->rkey = desc->length && !desc->key.segments ? le32_to_cpu(desc->key.rkey) : 0;
+}
+
+/**
+ * lnd_verbs_ended_by() - The peer's key that is of no use any more, once.
+ * @peer: the peer.
+ * @source: its descriptor.
+ *
+ * A connection begins with no pulls that have ended: no key of a former one is found.
+ *
+ * Context: any, with the connection's lock.
+ * Return: the key, or 0: it is not known, or stays valid.
+ */
+u32 lnd_verbs_ended_by(struct lnd_verbs_peer *peer, struct lnd_tag source)
+{
+	unsigned int i;
+
+	for (i = 0; i < LND_VERBS_ENDED; i++) {
+		struct lnd_verbs_ended *ended = &peer->ended[i];
+		u32 rkey = ended->rkey;
+
+		if (!rkey || ended->source.index != source.index ||
+		    ended->source.generation != source.generation)
+			continue;
+		/* An invalidation that comes twice would hit the region's next use, or fail. */
+		ended->rkey = 0;
+		return rkey;
+	}
+	return 0;
+}
+
 static void lnd_verbs_has_read(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct lnd_verbs_read *read = container_of(wc->wr_cqe, struct lnd_verbs_read, cqe);
@@ -98,11 +138,13 @@ static void lnd_verbs_has_read(struct ib_cq *cq, struct ib_wc *wc)
 		if (read->index)
 			lnd_verbs_has_list(desc);
 		WRITE_ONCE(link->bytes, link->bytes + read->len);
-		if (desc->moved == desc->length)
+		if (desc->moved == desc->length) {
+			lnd_verbs_note_end(peer, desc);
 			lnd_verbs_give_back(desc, LND_RETURNED_OK, &back);
-		else if (desc->given_up && !desc->reads)
+		} else if (desc->given_up && !desc->reads) {
 			lnd_verbs_give_back(desc, desc->issued ? LND_RETURNED_TOUCHED :
 					    LND_RETURNED_UNTOUCHED, &back);
+		}
 	}
 	lnd_verbs_pump(peer);
 	spin_unlock_bh(&peer->lock);

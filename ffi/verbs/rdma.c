@@ -20,7 +20,8 @@ static struct lnd_verbs_desc *lnd_verbs_desc_of(struct lnd_verbs_node *node, str
 void lnd_verbs_unmap(struct lnd_verbs_desc *desc)
 {
 	if (desc->mapped)
-		ib_dma_unmap_sg(desc->peer->device, desc->sg, desc->pieces, desc->direction);
+		ib_dma_unmap_sg(desc->peer->device, lnd_verbs_sg(desc), desc->pieces,
+				desc->direction);
 	if (desc->index_mapped)
 		ib_dma_unmap_sg(desc->peer->device, &desc->index, 1, desc->direction);
 	desc->mapped = false;
@@ -43,6 +44,7 @@ static void lnd_verbs_detach(struct lnd_verbs_desc *desc)
 	struct lnd_verbs_region *region, *next;
 
 	desc->reads = 0;
+	lnd_verbs_unbounce(desc);
 	list_del_init(&desc->pull);
 	list_for_each_entry_safe(region, next, &desc->regions, list)
 		list_del_init(&region->list);
@@ -52,6 +54,7 @@ static void lnd_verbs_detach(struct lnd_verbs_desc *desc)
 void lnd_verbs_give_back(struct lnd_verbs_desc *desc, u32 how, struct lnd_verbs_back *back)
 {
 	lnd_verbs_unmap(desc);
+	lnd_verbs_unbounce(desc);
 	lnd_verbs_free_regions(desc);
 	desc->motion = LND_VERBS_FREE;
 	back->tag = desc->tag;
@@ -62,7 +65,8 @@ void lnd_verbs_give_back(struct lnd_verbs_desc *desc, u32 how, struct lnd_verbs_
 bool lnd_verbs_map(struct lnd_verbs_desc *desc, enum dma_data_direction direction)
 {
 	desc->direction = direction;
-	desc->dma_pieces = ib_dma_map_sg(desc->peer->device, desc->sg, desc->pieces, direction);
+	desc->dma_pieces = ib_dma_map_sg(desc->peer->device, lnd_verbs_sg(desc), desc->pieces,
+					 direction);
 	desc->mapped = desc->dma_pieces > 0;
 	return desc->mapped;
 }
@@ -108,6 +112,7 @@ static u32 lnd_verbs_post_to(struct lnd_verbs_peer *peer, struct lnd_verbs_desc 
 		return LND_POST_INVALID;
 	desc->peer = peer;
 	desc->tag = bd->tag;
+	desc->source = bd->source;
 	desc->length = bd->length;
 	desc->given_up = false;
 	desc->issued = 0;
@@ -272,6 +277,7 @@ int lnd_verbs_rdma_init(struct lnd_verbs_peer *peer)
 	INIT_LIST_HEAD(&peer->free_regions);
 	INIT_LIST_HEAD(&peer->free_reads);
 	INIT_LIST_HEAD(&peer->pulls);
+	xa_init(&peer->keys);
 	peer->regions = lnd_host_alloc(LND_VERBS_REGIONS * sizeof(*peer->regions),
 				       LND_HOST_MAY_WAIT, LND_HOST_AT_ENGINE_MEMORY);
 	return peer->regions ? 0 : -ENOMEM;

@@ -7,7 +7,11 @@
  * Both go through a queue pair of their own, "local", which moves nothing: it has nothing to send
  * again, and waits for no peer. In the queue of the messages soft-RoCE of 6.1 executes them twice
  * when it sends again what was before them, and the queue pair fails. So frames wait until the
- * registrations before them have completed.
+ * registrations before them have completed. With other devices the registration of a descriptor of
+ * one region goes in front of the frame with its key, in one call (channel.c).
+ *
+ * The frame that ends a pull invalidates the key of one region. That region needs no invalidation
+ * of ours. Each other one does.
  *
  * A region is one stretch of whole pages but for its ends. Where there are gaps between the
  * fragments, and where they are longer than a region, there are several. Their addresses and keys
@@ -42,7 +46,6 @@ static void lnd_verbs_invalidated(struct ib_cq *cq, struct ib_wc *wc)
 		lnd_verbs_break(peer, wc);
 		return;
 	}
-	lnd_verbs_count(peer->node, LND_VERBS_INVALIDATED);
 	spin_lock_bh(&peer->lock);
 	if (desc->peer == peer && desc->motion == LND_VERBS_UNSTAGING)
 		lnd_verbs_give_back(desc, LND_RETURNED_TOUCHED, &back);
@@ -55,6 +58,7 @@ static int lnd_verbs_post_local(struct lnd_verbs_peer *peer, struct ib_send_wr *
 {
 	int rc = ib_post_send(peer->local, wr, NULL);
 
+	lnd_verbs_count(peer->node, LND_VERBS_POSTS);
 	if (rc)
 		lnd_verbs_fail(peer);
 	return rc;
@@ -87,16 +91,19 @@ static int lnd_verbs_take_region(struct lnd_verbs_desc *desc, struct scatterlist
 	return mapped;
 }
 
-/* Regions for all pieces: a new one begins at each gap, and where one is full. */
+/*
+ * Regions for all pieces: a new one begins at each gap, and where one is full. -E2BIG: there are
+ * more than segments.
+ */
 static int lnd_verbs_cover(struct lnd_verbs_desc *desc)
 {
-	struct scatterlist *sg = desc->sg;
+	struct scatterlist *sg = lnd_verbs_sg(desc);
 	int left = desc->dma_pieces, mapped;
 	unsigned int offset = 0;
 
 	for (; left; left -= mapped, sg += mapped) {
 		if (desc->segments == LND_VERBS_SEGMENTS)
-			return -EINVAL;
+			return -E2BIG;
 		mapped = lnd_verbs_take_region(desc, sg, left, &offset,
 					       &desc->list[desc->segments]);
 		if (mapped < 0)
@@ -121,29 +128,120 @@ static int lnd_verbs_cover_list(struct lnd_verbs_desc *desc, struct lnd_verbs_se
 	return mapped < 0 ? mapped : 0;
 }
 
+/**
+ * lnd_verbs_by_device() - Whether registrations may be in the queue of the frames.
+ * @device: the device.
+ *
+ * Context: any.
+ * Return: whether they may; see above.
+ */
+bool lnd_verbs_by_device(const struct ib_device *device)
+{
+	return device->ops.driver_id != RDMA_DRIVER_RXE;
+}
+
+/**
+ * lnd_verbs_reg() - Fills in a registration that is about to be posted.
+ * @region: the region, with a new key.
+ * @wr: filled in; not signaled.
+ *
+ * Context: any, with the connection's lock.
+ */
+void lnd_verbs_reg(struct lnd_verbs_region *region, struct ib_reg_wr *wr)
+{
+	*wr = (struct ib_reg_wr){
+		.wr.opcode = IB_WR_REG_MR,
+		.wr.wr_cqe = &region->cqe,
+		.access = IB_ACCESS_REMOTE_READ,
+		.mr = region->mr,
+		.key = region->mr->rkey,
+	};
+	region->cqe.done = lnd_verbs_registered;
+	region->valid = true;
+}
+
+/**
+ * lnd_verbs_unregistered() - The region of a descriptor whose registration is still to be posted.
+ * @peer: the peer that the frame with its key is for.
+ * @desc: the descriptor.
+ * @generation: of the use that the frame announces.
+ *
+ * Context: any, with the connection's lock.
+ * Return: the region, or NULL: it is registered already, or given back.
+ */
+struct lnd_verbs_region *lnd_verbs_unregistered(struct lnd_verbs_peer *peer,
+						struct lnd_verbs_desc *desc, u32 generation)
+{
+	struct lnd_verbs_region *region;
+
+	if (desc->peer != peer || desc->tag.generation != generation ||
+	    desc->motion != LND_VERBS_STAGED)
+		return NULL;
+	region = list_first_entry_or_null(&desc->regions, struct lnd_verbs_region, list);
+	return region && !region->valid ? region : NULL;
+}
+
 /* Posts the registrations. Frames wait until they have completed. */
 static void lnd_verbs_register(struct lnd_verbs_desc *desc)
 {
 	struct lnd_verbs_peer *peer = desc->peer;
 	struct lnd_verbs_region *region;
 
+	/* The one goes with the frame. */
+	if (peer->chains && list_is_singular(&desc->regions))
+		return;
 	list_for_each_entry(region, &desc->regions, list) {
-		struct ib_reg_wr wr = {
-			.wr.opcode = IB_WR_REG_MR,
-			.wr.send_flags = IB_SEND_SIGNALED,
-			.wr.wr_cqe = &region->cqe,
-			.access = IB_ACCESS_REMOTE_READ,
-			.mr = region->mr,
-			.key = region->mr->rkey,
-		};
+		struct ib_reg_wr wr;
 
-		region->cqe.done = lnd_verbs_registered;
+		lnd_verbs_reg(region, &wr);
+		wr.wr.send_flags = IB_SEND_SIGNALED;
 		peer->registering++;
 		lnd_verbs_count(peer->node, LND_VERBS_REGISTERED);
 		/* If it is not posted the connection fails: its end brings the descriptor back. */
 		if (lnd_verbs_post_local(peer, &wr.wr))
 			return;
 	}
+}
+
+/**
+ * lnd_verbs_lose_key() - The peer's frame has invalidated a key.
+ * @peer: the peer.
+ * @rkey: the key.
+ *
+ * The device has done so before it reported the frame. The descriptor comes back when the library
+ * has read the frame, and asks for it.
+ *
+ * Context: any, with the connection's lock.
+ */
+void lnd_verbs_lose_key(struct lnd_verbs_peer *peer, u32 rkey)
+{
+	struct lnd_verbs_region *region;
+
+	if (lnd_verbs_defect("misread"))
+		rkey ^= 0x100;
+	region = xa_load(&peer->keys, rkey >> 8);
+	/* Of each region one key at a time is valid. Another one is not this use's. */
+	if (!region || !region->valid ||
+	    (region->mr->rkey != rkey && !lnd_verbs_defect("misread"))) {
+		lnd_verbs_count(peer->node, LND_VERBS_OTHER_KEY);
+		return;
+	}
+	region->valid = false;
+	lnd_verbs_count(peer->node, LND_VERBS_INVALIDATED_BY_PEER);
+}
+
+/* With too many gaps the bytes are copied to pages without any. */
+static int lnd_verbs_cover_copy(struct lnd_verbs_desc *desc)
+{
+	int rc;
+
+	lnd_verbs_unmap(desc);
+	lnd_verbs_free_regions(desc);
+	desc->segments = 0;
+	rc = lnd_verbs_bounce(desc);
+	if (rc)
+		return rc;
+	return lnd_verbs_map(desc, DMA_TO_DEVICE) ? lnd_verbs_cover(desc) : -ENOBUFS;
 }
 
 u32 lnd_verbs_stage(struct lnd_verbs_desc *desc)
@@ -154,6 +252,8 @@ u32 lnd_verbs_stage(struct lnd_verbs_desc *desc)
 	if (!lnd_verbs_map(desc, DMA_TO_DEVICE))
 		return LND_POST_FULL;
 	rc = lnd_verbs_cover(desc);
+	if (rc == -E2BIG)
+		rc = lnd_verbs_cover_copy(desc);
 	first = desc->list[0];
 	if (!rc && desc->segments > 1 && !lnd_verbs_defect("glue")) {
 		rc = lnd_verbs_cover_list(desc, &first);
@@ -161,6 +261,7 @@ u32 lnd_verbs_stage(struct lnd_verbs_desc *desc)
 	}
 	if (rc) {
 		lnd_verbs_unmap(desc);
+		lnd_verbs_unbounce(desc);
 		lnd_verbs_free_regions(desc);
 		return rc == -ENOBUFS ? LND_POST_FULL : LND_POST_INVALID;
 	}
@@ -170,17 +271,29 @@ u32 lnd_verbs_stage(struct lnd_verbs_desc *desc)
 	return LND_POST_DONE;
 }
 
+/* The last region of a descriptor whose key is valid, or NULL. */
+static struct lnd_verbs_region *lnd_verbs_last_valid(struct lnd_verbs_desc *desc)
+{
+	struct lnd_verbs_region *region;
+
+	list_for_each_entry_reverse(region, &desc->regions, list) {
+		if (region->valid)
+			return region;
+	}
+	return NULL;
+}
+
 /*
  * Nothing reads it any more. A dead queue pair would flush the invalidations: its stop does it.
  * They complete in order, so the last one tells.
  */
 void lnd_verbs_unstage(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back)
 {
-	struct lnd_verbs_region *region;
+	struct lnd_verbs_region *region, *last = lnd_verbs_last_valid(desc);
 
 	if (!desc->peer->open)
 		return;
-	if (list_empty(&desc->regions)) {
+	if (!last || lnd_verbs_defect("hasty")) {
 		lnd_verbs_give_back(desc, LND_RETURNED_TOUCHED, back);
 		return;
 	}
@@ -193,8 +306,12 @@ void lnd_verbs_unstage(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back)
 			.ex.invalidate_rkey = region->mr->rkey,
 		};
 
-		if (list_is_last(&region->list, &desc->regions))
+		if (!region->valid)
+			continue;
+		region->valid = false;
+		if (region == last)
 			wr.send_flags = IB_SEND_SIGNALED;
+		lnd_verbs_count(desc->peer->node, LND_VERBS_INVALIDATED);
 		if (lnd_verbs_post_local(desc->peer, &wr))
 			return;
 	}
@@ -256,9 +373,12 @@ int lnd_verbs_local_up(struct lnd_verbs_peer *peer)
 int lnd_verbs_rdma_open(struct lnd_verbs_peer *peer)
 {
 	unsigned int i;
+	int rc;
 
 	INIT_LIST_HEAD(&peer->free_regions);
 	INIT_LIST_HEAD(&peer->free_reads);
+	memset(peer->ended, 0, sizeof(peer->ended));
+	peer->chains = lnd_verbs_chain == 2 ? lnd_verbs_by_device(peer->device) : lnd_verbs_chain;
 	peer->spare = 0;
 	for (i = 0; i < LND_VERBS_READS; i++)
 		list_add_tail(&peer->read[i].list, &peer->free_reads);
@@ -269,8 +389,12 @@ int lnd_verbs_rdma_open(struct lnd_verbs_peer *peer)
 		if (IS_ERR(mr))
 			return PTR_ERR(mr);
 		region->mr = mr;
+		region->valid = false;
 		list_add_tail(&region->list, &peer->free_regions);
 		peer->spare++;
+		rc = xa_err(xa_store(&peer->keys, mr->rkey >> 8, region, GFP_KERNEL));
+		if (rc)
+			return rc;
 	}
 	return lnd_verbs_local_make(peer);
 }
@@ -294,6 +418,7 @@ void lnd_verbs_rdma_close(struct lnd_verbs_peer *peer)
 	if (peer->local)
 		ib_destroy_qp(peer->local);
 	peer->local = NULL;
+	xa_destroy(&peer->keys);
 	for (i = 0; i < LND_VERBS_REGIONS; i++) {
 		if (peer->regions[i].mr)
 			ib_dereg_mr(peer->regions[i].mr);

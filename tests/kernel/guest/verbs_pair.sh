@@ -50,6 +50,69 @@ gaps() {
     parting 69
 }
 
+# The same with more gaps than segments: each second page ends early.
+scatter() {
+    load_unhurried gap=2
+    meet
+    client start put get sweep count=69 workers=1 flight=2 max=4194304 to="$other"
+    until_so 60 flooded || die "job is not done"
+    [ "$(verbs opened)" = 1 ] || die "the connection has failed: $(verbs opened) connections"
+    until_so 60 asked 69 || die "the other machine asked only $(of requested_ok) times"
+    [ "$(verbs bounced)" -ge 5 ] || die "only $(verbs bounced) descriptors were copied"
+    clean_verbs 69
+    parting 69
+}
+
+# Each region is registered several times, and fails if its key is still valid. Payloads have one
+# region: the peer's last frame invalidates its key, and this machine invalidates none itself.
+keys() {
+    load_unhurried
+    keyed
+    [ "$(verbs chained)" = 0 ] || die "$(verbs chained) registrations are chained to frames"
+}
+
+# The same with registrations in front of their frames. Here a request that is sent again would
+# register again, and fail: the acknowledge timeout is 9 s.
+chain() {
+    load_unhurried chain=1 timeout=21
+    keyed
+    [ "$(verbs chained)" = "$(verbs registered)" ] ||
+        die "$(verbs chained) of $(verbs registered) registrations are chained to frames"
+}
+
+# The same without any of it, to count what it spares.
+plain() {
+    load_unhurried inv=0
+    keyed
+}
+
+keyed() {
+    meet
+    client start put get count=150 workers=2 flight=4 min=8192 max=8192 to="$other"
+    until_so 60 keyed_over || die "job is not done: asked $(of requested_ok) times"
+    [ "$(verbs opened) $(verbs errors)" = "1 0" ] ||
+        die "the connection has failed: $(verbs opened) connections, $(verbs errors) errors"
+    clean_verbs 300
+    parting 300
+    # Each key was valid once, and was made invalid once.
+    regions=$(verbs registered)
+    [ "$regions" -ge 300 ] || die "only $regions regions were registered"
+    ours=$(verbs invalidated)
+    theirs=$(verbs invalidated_by_peer)
+    [ "$((ours + theirs))" = "$regions" ] ||
+        die "$regions keys: $ours invalidated here, $theirs by the peer"
+    if [ "$phase" = plain ]; then
+        [ "$theirs" = 0 ] || die "the peer has invalidated $theirs keys"
+    else
+        [ "$ours" = 0 ] || die "$ours keys were not invalidated by the peer"
+    fi
+    [ "$(verbs other_key)" = 0 ] || die "$(verbs other_key) frames have invalidated another key"
+}
+
+keyed_over() {
+    { idle && asked 300; } || [ "$(verbs opened)" -gt 1 ] || [ "$(verbs errors)" -gt 0 ]
+}
+
 # More messages at once than there are receives, in both lanes; with the answers, fewer than slots.
 flood() {
     load_unhurried
