@@ -315,7 +315,7 @@ static void lnd_verbs_look(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *
 	frame->ends = 0;
 	frame->begins = NULL;
 	if (about == LND_ABOUT_PULLED) {
-		if (lnd_verbs_inv)
+		if (peer->invalidates)
 			frame->ends = lnd_verbs_ended_by(peer, tag);
 	} else if (about == LND_ABOUT_STAGED && tag.index < lnd_host_slots) {
 		frame->begins = &peer->node->desc[tag.index];

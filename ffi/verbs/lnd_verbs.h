@@ -231,6 +231,7 @@ struct lnd_verbs_peer {
 	struct list_head pulls;
 	struct ib_qp *local;	/* registers and invalidates, and moves nothing */
 	bool chains;	/* it need not register: the queue pair of the frames does */
+	bool invalidates;	/* with the frame that ends a pull */
 	bool local_up;
 	u32 registering;	/* registrations without a completion: frames wait */
 	u32 spare;	/* regions in free_regions */
@@ -298,7 +299,7 @@ extern unsigned int lnd_verbs_probe_ms;
 extern unsigned int lnd_verbs_timeout;
 extern unsigned int lnd_verbs_retries;
 extern unsigned int lnd_verbs_chain;
-extern bool lnd_verbs_inv;
+extern unsigned int lnd_verbs_inv;
 extern unsigned short lnd_verbs_port;
 
 /* list.c, or ../lnet/network.c: which nodes there are, and where. */

@@ -31,9 +31,9 @@ unsigned int lnd_verbs_chain = 2;
 module_param_named(chain, lnd_verbs_chain, uint, 0444);
 MODULE_PARM_DESC(chain, "registrations in front of their frames: 0: no, 1: yes, 2: by the device");
 
-bool lnd_verbs_inv = true;
-module_param_named(inv, lnd_verbs_inv, bool, 0444);
-MODULE_PARM_DESC(inv, "the end of a pull invalidates the peer's key");
+unsigned int lnd_verbs_inv = 2;
+module_param_named(inv, lnd_verbs_inv, uint, 0444);
+MODULE_PARM_DESC(inv, "a pull's end invalidates the peer's key: 0: no, 1: yes, 2: by the device");
 
 unsigned int lnd_verbs_watch_ms;
 module_param_named(watch_ms, lnd_verbs_watch_ms, uint, 0444);
@@ -55,7 +55,7 @@ static struct lnd_host_fabric *lnd_verbs_fabric;
 static int __init lnd_verbs_check(void)
 {
 	if (!lnd_verbs_connect_ms || lnd_verbs_timeout < 8 || lnd_verbs_timeout > 21 ||
-	    lnd_verbs_retries > 6 || lnd_verbs_chain > 2)
+	    lnd_verbs_retries > 6 || lnd_verbs_chain > 2 || lnd_verbs_inv > 2)
 		return -EINVAL;
 	return lnd_verbs_nodes_check() ?: lnd_host_params_check();
 }

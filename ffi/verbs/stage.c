@@ -10,8 +10,8 @@
  * registrations before them have completed. With other devices the registration of a descriptor of
  * one region goes in front of the frame with its key, in one call (channel.c).
  *
- * The frame that ends a pull invalidates the key of one region. That region needs no invalidation
- * of ours. Each other one does.
+ * The frame that ends a pull may invalidate the key of one region. That region needs no
+ * invalidation of ours. Each other one does.
  *
  * A region is one stretch of whole pages but for its ends. Where there are gaps between the
  * fragments, and where they are longer than a region, there are several. Their addresses and keys
@@ -129,7 +129,7 @@ static int lnd_verbs_cover_list(struct lnd_verbs_desc *desc, struct lnd_verbs_se
 }
 
 /**
- * lnd_verbs_by_device() - Whether registrations may be in the queue of the frames.
+ * lnd_verbs_by_device() - Whether keys may begin and end with frames.
  * @device: the device.
  *
  * Context: any.
@@ -379,6 +379,7 @@ int lnd_verbs_rdma_open(struct lnd_verbs_peer *peer)
 	INIT_LIST_HEAD(&peer->free_reads);
 	memset(peer->ended, 0, sizeof(peer->ended));
 	peer->chains = lnd_verbs_chain == 2 ? lnd_verbs_by_device(peer->device) : lnd_verbs_chain;
+	peer->invalidates = lnd_verbs_inv == 2 ? lnd_verbs_by_device(peer->device) : lnd_verbs_inv;
 	peer->spare = 0;
 	for (i = 0; i < LND_VERBS_READS; i++)
 		list_add_tail(&peer->read[i].list, &peer->free_reads);

@@ -63,10 +63,10 @@ scatter() {
     parting 69
 }
 
-# Each region is registered several times, and fails if its key is still valid. Payloads have one
+# Each region is registered again, and that fails if its key is still valid. Payloads have one
 # region: the peer's last frame invalidates its key, and this machine invalidates none itself.
 keys() {
-    load_unhurried
+    load_unhurried inv=1
     keyed
     [ "$(verbs chained)" = 0 ] || die "$(verbs chained) registrations are chained to frames"
 }
@@ -74,7 +74,7 @@ keys() {
 # The same with registrations in front of their frames. Here a request that is sent again would
 # register again, and fail: the acknowledge timeout is 9 s.
 chain() {
-    load_unhurried chain=1 timeout=21
+    load_unhurried chain=1 inv=1 timeout=21
     keyed
     [ "$(verbs chained)" = "$(verbs registered)" ] ||
         die "$(verbs chained) of $(verbs registered) registrations are chained to frames"
