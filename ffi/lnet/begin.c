@@ -78,8 +78,8 @@ static enum lnd_error lnd_lnet_decide(struct lnd_lnet_message *message)
  */
 static bool lnd_lnet_in_place(const struct lnd_lnet_message *message)
 {
-	return message->way == LND_LNET_SENT && message->kind != LND_GET &&
-	       message->payload.length <= LND_HOST_INLINE &&
+	return LND_LNET_READS_IN_PLACE && message->way == LND_LNET_SENT &&
+	       message->kind != LND_GET && message->payload.length <= LND_HOST_INLINE &&
 	       message->payload.pages <= message->map.room;
 }
 

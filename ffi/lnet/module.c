@@ -93,7 +93,10 @@ int lnd_upper_config(struct lnd_host_node *node, struct lnd_config *config)
 		return -ENODEV;
 	/* A lazy portal waits without bound, and LNet decides on everything in the end. */
 	config->decision_bound = LND_NEVER;
-	/* Frames go from memory to memory. All nodes of a region do the same. */
+	/*
+	 * Frames go from memory to memory, or over a network that checks them. All nodes of a
+	 * network do the same.
+	 */
 	config->flags &= ~LND_CHECKSUM;
 	return 0;
 }

@@ -10,6 +10,9 @@
 
 #define LND_LNET_DESCRIPTION "LNet's driver over verbs: InfiniBand, RoCE, soft-RoCE"
 
+/* A fragment's address is a handle of mapped memory. */
+#define LND_LNET_READS_IN_PLACE	false
+
 static inline u32 lnd_lnet_own_address(struct lnd_host_node *node)
 {
 	return lnd_verbs_of(node)->nid;

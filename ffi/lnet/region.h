@@ -8,6 +8,9 @@
 
 #define LND_LNET_DESCRIPTION "LNet's driver over software hardware: loop and ivshmem"
 
+/* A fragment's address may be that of any memory of the kernel. */
+#define LND_LNET_READS_IN_PLACE	true
+
 static inline u32 lnd_lnet_own_address(const struct lnd_host_node *node)
 {
 	return node->number + 1;
