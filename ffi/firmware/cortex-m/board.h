@@ -31,7 +31,7 @@ uint32_t board_in_interrupt(void);
 void board_raise(uint32_t irq);
 /* The engines have work: clocks the hardware until there is none. Context: any. */
 void board_clock_hardware(void);
-/* The engines have no work: the hardware stands until board_clock_hardware(). Context: interrupt. */
+/* The engines have no work: the hardware stands until it is clocked again. Context: interrupt. */
 void board_hardware_idle(void);
 /* The timers' handlers. Context: interrupt. */
 void board_on_alarm(void);

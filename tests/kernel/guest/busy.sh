@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # Nodes' threads that look for work for a while before they sleep (busy_poll_us): fewer sleeps for
-# the same messages, and none but sleep when nothing comes. It is changed while the module is in use.
-# shellcheck shell=sh
+# the same messages, and none but sleep when nothing comes. It is changed while the module is in
+# use.
 . ./lib.sh
 
 load nodes=2
