@@ -2,6 +2,7 @@
 # Nodes' threads that look for work for a while before they sleep (busy_poll_us): fewer sleeps for
 # the same messages, and none but sleep when nothing comes. It is changed while the module is in
 # use.
+# shellcheck shell=sh
 . ./lib.sh
 
 load nodes=2
