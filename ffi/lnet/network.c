@@ -29,8 +29,8 @@ void lnd_verbs_nodes(struct lnd_host_fabric *fabric)
 	fabric->nodes = max_peers;
 }
 
-/* None is known before. Context: thread. */
-int lnd_verbs_know(struct lnd_verbs_node *node)
+/* None is known before it is heard of, or sent to. Context: any. */
+u64 lnd_verbs_listed(u32 index)
 {
 	return 0;
 }

@@ -4,13 +4,10 @@
  * happened, and the connection's worker (peer.c) does what follows, since most of it sleeps.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
-#include <rdma/ib_cm.h>
-
 #include "lnd_verbs.h"
 
 #define MAGIC	0x4c4e4456u	/* "LNDV" */
 #define VERSION	3
-#define BACKLOG	64
 
 static_assert(sizeof(struct lnd_verbs_hello) <= 56, "the private data of a request");
 
@@ -37,9 +34,15 @@ void lnd_verbs_say(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *he
 		hello->granted[lane] = cpu_to_be16(peer->given[lane]);
 }
 
-/* Whether these bytes can be a hello to us. */
-static bool lnd_verbs_hello_good(const struct lnd_verbs_node *node,
-				 const struct lnd_verbs_hello *hello)
+/**
+ * lnd_verbs_hello_good() - Whether these bytes can be a hello to us.
+ * @node: the node.
+ * @hello: the bytes.
+ *
+ * Context: any.
+ * Return: whether they can.
+ */
+bool lnd_verbs_hello_good(const struct lnd_verbs_node *node, const struct lnd_verbs_hello *hello)
 {
 	return be32_to_cpu(hello->magic) == MAGIC && be32_to_cpu(hello->version) == VERSION &&
 	       be64_to_cpu(hello->to) == node->nid;
@@ -66,56 +69,6 @@ bool lnd_verbs_meet(struct lnd_verbs_peer *peer, const struct lnd_verbs_hello *h
 		peer->granted[lane] = be16_to_cpu(hello->granted[lane]);
 	peer->met = true;
 	return true;
-}
-
-static int lnd_verbs_refuse(struct lnd_verbs_node *node, struct rdma_cm_id *id,
-			    enum lnd_verbs_count why)
-{
-	lnd_verbs_count(node, LND_VERBS_REFUSED);
-	if (why != LND_VERBS_REFUSED)
-		lnd_verbs_count(node, why);
-	rdma_reject(id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
-	/* rdma_cm destroys the id of a request whose handler fails. */
-	return -ECONNREFUSED;
-}
-
-/*
- * A request. Its sender is the node of the address that it comes from, and must say so itself. It
- * is kept for the worker, unless one waits there already.
- */
-static int lnd_verbs_request(struct lnd_verbs_node *node, struct rdma_cm_id *id,
-			     const struct rdma_cm_event *event)
-{
-	const struct sockaddr_in *from = (void *)&id->route.addr.dst_addr;
-	const struct rdma_conn_param *param = &event->param.conn;
-	struct lnd_verbs_peer *peer = NULL;
-	struct lnd_verbs_hello hello;
-	struct sockaddr_in address;
-	bool taken = false;
-
-	if (READ_ONCE(node->ending) || !param->private_data ||
-	    param->private_data_len < sizeof(hello))
-		return lnd_verbs_refuse(node, id, LND_VERBS_STRANGERS);
-	memcpy(&hello, param->private_data, sizeof(hello));
-	if (lnd_verbs_hello_good(node, &hello) && from->sin_family == AF_INET &&
-	    lnd_verbs_where(be64_to_cpu(hello.from), &address) &&
-	    from->sin_addr.s_addr == address.sin_addr.s_addr)
-		peer = lnd_verbs_peer_add(node, be64_to_cpu(hello.from));
-	if (!peer)
-		return lnd_verbs_refuse(node, id, LND_VERBS_STRANGERS);
-	spin_lock_bh(&peer->lock);
-	if (!peer->incoming) {
-		id->context = peer;
-		id->event_handler = lnd_verbs_event;
-		peer->incoming = id;
-		peer->asked = hello;
-		taken = true;
-	}
-	spin_unlock_bh(&peer->lock);
-	if (!taken)
-		return lnd_verbs_refuse(node, id, LND_VERBS_REFUSED);
-	lnd_verbs_kick(peer);
-	return 0;
 }
 
 /* Notes an event of the connection that is being made, or is there. */
@@ -168,39 +121,4 @@ int lnd_verbs_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	spin_unlock_bh(&peer->lock);
 	lnd_verbs_kick(peer);
 	return 0;
-}
-
-/* The listener's events. What it may get besides requests is of no use: a device comes, or goes. */
-static int lnd_verbs_heard(struct rdma_cm_id *id, struct rdma_cm_event *event)
-{
-	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
-		return lnd_verbs_request(id->context, id, event);
-	return 0;
-}
-
-/**
- * lnd_verbs_listen() - Takes requests of peers.
- * @node: the node.
- *
- * Context: thread.
- * Return: 0 or a negative errno.
- */
-int lnd_verbs_listen(struct lnd_verbs_node *node)
-{
-	struct sockaddr_in any = {
-		.sin_family = AF_INET,
-		.sin_port = htons(lnd_verbs_port),
-	};
-	struct rdma_cm_id *id;
-	int rc;
-
-	id = rdma_create_id(&init_net, lnd_verbs_heard, node, RDMA_PS_TCP, IB_QPT_RC);
-	if (IS_ERR(id))
-		return PTR_ERR(id);
-	rc = rdma_bind_addr(id, (struct sockaddr *)&any) ?: rdma_listen(id, BACKLOG);
-	if (rc)
-		rdma_destroy_id(id);
-	else
-		node->listener = id;
-	return rc;
 }

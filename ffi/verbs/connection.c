@@ -13,24 +13,6 @@
 #define RECV_WRS	(LND_VERBS_FRAMES + 1)
 #define LOCAL_WRS	(2 * LND_VERBS_REGIONS + 1)
 
-/**
- * lnd_verbs_post() - Posts a work request.
- * @peer: the peer.
- * @wr: the request.
- *
- * Context: any, with the connection's lock, while it is open.
- * Return: 0, or a negative errno if @wr was not posted; the connection fails then.
- */
-int lnd_verbs_post(struct lnd_verbs_peer *peer, struct ib_send_wr *wr)
-{
-	int rc = ib_post_send(peer->qp, wr, NULL);
-
-	lnd_verbs_count(peer->node, LND_VERBS_POSTS);
-	if (rc)
-		lnd_verbs_fail(peer);
-	return rc;
-}
-
 static void lnd_verbs_qp_event(struct ib_event *event, void *context)
 {
 	struct lnd_verbs_peer *peer = context;

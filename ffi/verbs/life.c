@@ -102,6 +102,19 @@ static int lnd_verbs_peers_init(struct lnd_verbs_node *node)
 	return lnd_verbs_port_init(node);
 }
 
+/* Peers that are known from the start. */
+static int lnd_verbs_know(struct lnd_verbs_node *node)
+{
+	u64 nid;
+	u32 i;
+
+	for (i = 0; (nid = lnd_verbs_listed(i)); i++) {
+		if (nid != node->nid && !lnd_verbs_peer_add(node, nid))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int lnd_verbs_create(struct lnd_verbs_node *verbs)
 {
 	struct lnd_host_node *node = &verbs->host;

@@ -52,21 +52,15 @@ void lnd_verbs_nodes(struct lnd_host_fabric *fabric)
 }
 
 /**
- * lnd_verbs_know() - A node that starts gets the peers that are known.
- * @node: the node.
+ * lnd_verbs_listed() - A node that is known before it is heard of.
+ * @index: its place, from 0; this machine's own may be among them.
  *
- * Context: thread.
- * Return: 0 or a negative errno.
+ * Context: any.
+ * Return: its NID; 0: there are no more.
  */
-int lnd_verbs_know(struct lnd_verbs_node *node)
+u64 lnd_verbs_listed(u32 index)
 {
-	u32 i;
-
-	for (i = 0; i < listed; i++) {
-		if (i != number && !lnd_verbs_peer_add(node, lnd_soft_nid(i)))
-			return -ENOMEM;
-	}
-	return 0;
+	return index < listed ? lnd_soft_nid(index) : 0;
 }
 
 /**

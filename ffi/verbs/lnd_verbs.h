@@ -3,18 +3,23 @@
  * An LND over kernel verbs (ib_core, rdma_cm): InfiniBand, RoCE, soft-RoCE. Of ../kernel it has the
  * upper layer, and what of host/ knows no hardware; this folder is in the place of the rest:
  *
- *   load.c      loading, unloading, parameters
+ *   load.c      loading, unloading
+ *   settings.c  parameters
  *   list.c      which nodes there are: a list; over LNet ../lnet/network.c is in its place
  *   life.c      a node's start, leaving and death
  *   thread.c    a node's thread
  *   table.c     the platform's operations
  *   peer.c      the worker that opens and closes the connection with a peer
  *   connection.c  its resources
+ *   ask.c       what all others note of a connection for that worker
+ *   listen.c    requests of peers
  *   cm.c        what rdma_cm reports, and who is at the other end
  *   port.c      network devices that go down and come up
- *   channel.c   frames: SEND into receives that are there for them
+ *   channel.c   frames in, and the credits that receives are
+ *   send.c      frames out: SEND into receives that are there for them
  *   frames.c    their buffers
- *   rdma.c      descriptors
+ *   rdma.c      descriptors: what the library asks of them
+ *   desc.c      their mappings, and their way back
  *   stage.c     registrations and invalidations
  *   bounce.c    copies of what has too many gaps
  *   pull.c      READs
@@ -286,13 +291,19 @@ static inline struct scatterlist *lnd_verbs_sg(struct lnd_verbs_desc *desc)
 	return desc->bounce ?: desc->sg;
 }
 
+/* Frames of a lane that may be under way. */
+static inline u32 lnd_verbs_window(u32 lane)
+{
+	return lane == LND_VERBS_NOTE ? LND_VERBS_NOTES : LND_VERBS_WINDOW;
+}
+
 /* Context: any, with the connection's lock. */
 static inline void lnd_verbs_heard_from(struct lnd_verbs_peer *peer)
 {
 	peer->heard = jiffies;
 }
 
-/* load.c */
+/* settings.c */
 extern unsigned int lnd_verbs_connect_ms;
 extern unsigned int lnd_verbs_watch_ms;
 extern unsigned int lnd_verbs_probe_ms;
@@ -301,11 +312,12 @@ extern unsigned int lnd_verbs_retries;
 extern unsigned int lnd_verbs_chain;
 extern unsigned int lnd_verbs_inv;
 extern unsigned short lnd_verbs_port;
+int lnd_verbs_settings_check(void);
 
 /* list.c, or ../lnet/network.c: which nodes there are, and where. */
 int lnd_verbs_nodes_check(void);
 void lnd_verbs_nodes(struct lnd_host_fabric *fabric);
-int lnd_verbs_know(struct lnd_verbs_node *node);
+u64 lnd_verbs_listed(u32 index);
 bool lnd_verbs_where(u64 nid, struct sockaddr_in *address);
 
 /* Seeded defects, for tests. */
@@ -320,12 +332,10 @@ static inline bool lnd_verbs_defect(const char *name)
 
 /* table.c */
 extern const struct lnd_ops lnd_verbs_ops;
-struct lnd_verbs_peer *lnd_verbs_find(struct lnd_verbs_node *node, u64 nid);
 
-/* peer.c */
-struct lnd_verbs_peer *lnd_verbs_peer_add(struct lnd_verbs_node *node, u64 nid);
-void lnd_verbs_peer_close(struct lnd_verbs_peer *peer);
-void lnd_verbs_peer_free(struct lnd_verbs_peer *peer);
+/* ask.c */
+struct lnd_verbs_peer *lnd_verbs_find(struct lnd_verbs_node *node, u64 nid);
+int lnd_verbs_post(struct lnd_verbs_peer *peer, struct ib_send_wr *wr);
 void lnd_verbs_kick(struct lnd_verbs_peer *peer);
 void lnd_verbs_fail(struct lnd_verbs_peer *peer);
 void lnd_verbs_break(struct lnd_verbs_peer *peer, struct ib_wc *wc);
@@ -333,16 +343,23 @@ void lnd_verbs_want(struct lnd_verbs_peer *peer);
 void lnd_verbs_stop(struct lnd_verbs_peer *peer);
 void lnd_verbs_reset(struct lnd_verbs_peer *peer);
 
+/* peer.c */
+struct lnd_verbs_peer *lnd_verbs_peer_add(struct lnd_verbs_node *node, u64 nid);
+void lnd_verbs_peer_close(struct lnd_verbs_peer *peer);
+void lnd_verbs_peer_free(struct lnd_verbs_peer *peer);
+
 /* connection.c */
-int lnd_verbs_post(struct lnd_verbs_peer *peer, struct ib_send_wr *wr);
 int lnd_verbs_begin(struct lnd_verbs_peer *peer);
 int lnd_verbs_connect(struct lnd_verbs_peer *peer);
 int lnd_verbs_accept(struct lnd_verbs_peer *peer, struct rdma_cm_id *id);
 int lnd_verbs_opened(struct lnd_verbs_peer *peer);
 void lnd_verbs_close(struct lnd_verbs_peer *peer);
 
-/* cm.c */
+/* listen.c */
 int lnd_verbs_listen(struct lnd_verbs_node *node);
+
+/* cm.c */
+bool lnd_verbs_hello_good(const struct lnd_verbs_node *node, const struct lnd_verbs_hello *hello);
 int lnd_verbs_event(struct rdma_cm_id *id, struct rdma_cm_event *event);
 void lnd_verbs_say(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *hello);
 bool lnd_verbs_meet(struct lnd_verbs_peer *peer, const struct lnd_verbs_hello *hello);
@@ -361,20 +378,27 @@ void lnd_verbs_channel_exit(struct lnd_verbs_peer *peer);
 
 /* channel.c */
 int lnd_verbs_channel_open(struct lnd_verbs_peer *peer);
-void lnd_verbs_channel_go(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_close(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_up(struct lnd_verbs_peer *peer);
-bool lnd_verbs_ready(struct lnd_verbs_peer *peer, u32 lane);
-u32 lnd_verbs_send(struct lnd_verbs_peer *peer, const struct lnd_frame *frame);
 struct lnd_verbs_frame *lnd_verbs_arrived(struct lnd_verbs_peer *peer, u32 lane);
 void lnd_verbs_release(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame);
 
-/* rdma.c */
+/* send.c */
+bool lnd_verbs_has_room(const struct lnd_verbs_peer *peer, u32 lane);
+void lnd_verbs_reg(struct lnd_verbs_region *region, struct ib_reg_wr *wr);
+int lnd_verbs_send_frame(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame, u32 lane,
+			 u32 len);
+bool lnd_verbs_ready(struct lnd_verbs_peer *peer, u32 lane);
+u32 lnd_verbs_send(struct lnd_verbs_peer *peer, const struct lnd_frame *frame);
+
+/* desc.c */
 void lnd_verbs_report(struct lnd_verbs_node *node, const struct lnd_verbs_back *back);
 void lnd_verbs_unmap(struct lnd_verbs_desc *desc);
 bool lnd_verbs_map(struct lnd_verbs_desc *desc, enum dma_data_direction direction);
 void lnd_verbs_free_regions(struct lnd_verbs_desc *desc);
 void lnd_verbs_give_back(struct lnd_verbs_desc *desc, u32 how, struct lnd_verbs_back *back);
+
+/* rdma.c */
 int lnd_verbs_rdma_init(struct lnd_verbs_peer *peer);
 void lnd_verbs_rdma_exit(struct lnd_verbs_peer *peer);
 void lnd_verbs_unmap_all(struct lnd_verbs_peer *peer);
@@ -390,9 +414,6 @@ int lnd_verbs_local_up(struct lnd_verbs_peer *peer);
 void lnd_verbs_rdma_close(struct lnd_verbs_peer *peer);
 bool lnd_verbs_by_device(const struct ib_device *device);
 void lnd_verbs_lose_key(struct lnd_verbs_peer *peer, u32 rkey);
-void lnd_verbs_reg(struct lnd_verbs_region *region, struct ib_reg_wr *wr);
-struct lnd_verbs_region *lnd_verbs_unregistered(struct lnd_verbs_peer *peer,
-						struct lnd_verbs_desc *desc, u32 generation);
 u32 lnd_verbs_stage(struct lnd_verbs_desc *desc);
 void lnd_verbs_unstage(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back);
 

@@ -6,36 +6,9 @@
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include "lnd_verbs.h"
 
-void lnd_verbs_report(struct lnd_verbs_node *node, const struct lnd_verbs_back *back)
-{
-	if (back->is)
-		lnd_completed(node->host.ni, LND_VERBS_LINK, back->tag, back->how, lnd_host_now());
-}
-
 static struct lnd_verbs_desc *lnd_verbs_desc_of(struct lnd_verbs_node *node, struct lnd_tag tag)
 {
 	return tag.index < lnd_host_slots ? &node->desc[tag.index] : NULL;
-}
-
-void lnd_verbs_unmap(struct lnd_verbs_desc *desc)
-{
-	if (desc->mapped)
-		ib_dma_unmap_sg(desc->peer->device, lnd_verbs_sg(desc), desc->pieces,
-				desc->direction);
-	if (desc->index_mapped)
-		ib_dma_unmap_sg(desc->peer->device, &desc->index, 1, desc->direction);
-	desc->mapped = false;
-	desc->index_mapped = false;
-}
-
-void lnd_verbs_free_regions(struct lnd_verbs_desc *desc)
-{
-	struct lnd_verbs_region *region, *next;
-
-	list_for_each_entry_safe(region, next, &desc->regions, list) {
-		list_move_tail(&region->list, &desc->peer->free_regions);
-		desc->peer->spare++;
-	}
 }
 
 /* The connection's proof is there: it has nothing more to do with the descriptor. */
@@ -48,27 +21,6 @@ static void lnd_verbs_detach(struct lnd_verbs_desc *desc)
 	list_del_init(&desc->pull);
 	list_for_each_entry_safe(region, next, &desc->regions, list)
 		list_del_init(&region->list);
-}
-
-/* The descriptor is the library's again. Context: any, with the connection's lock. */
-void lnd_verbs_give_back(struct lnd_verbs_desc *desc, u32 how, struct lnd_verbs_back *back)
-{
-	lnd_verbs_unmap(desc);
-	lnd_verbs_unbounce(desc);
-	lnd_verbs_free_regions(desc);
-	desc->motion = LND_VERBS_FREE;
-	back->tag = desc->tag;
-	back->how = how;
-	back->is = true;
-}
-
-bool lnd_verbs_map(struct lnd_verbs_desc *desc, enum dma_data_direction direction)
-{
-	desc->direction = direction;
-	desc->dma_pieces = ib_dma_map_sg(desc->peer->device, lnd_verbs_sg(desc), desc->pieces,
-					 direction);
-	desc->mapped = desc->dma_pieces > 0;
-	return desc->mapped;
 }
 
 /* Whether the peer's key can be one of this connection's. Its bytes may be any. */

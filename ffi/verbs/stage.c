@@ -21,21 +21,6 @@
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include "lnd_verbs.h"
 
-static void lnd_verbs_registered(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct lnd_verbs_peer *peer = cq->cq_context;
-
-	if (wc->status) {
-		lnd_verbs_break(peer, wc);
-		return;
-	}
-	spin_lock_bh(&peer->lock);
-	peer->registering--;
-	if (!peer->registering)
-		lnd_verbs_channel_go(peer);
-	spin_unlock_bh(&peer->lock);
-}
-
 static void lnd_verbs_invalidated(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct lnd_verbs_desc *desc = container_of(wc->wr_cqe, struct lnd_verbs_desc, cqe);
@@ -138,47 +123,6 @@ static int lnd_verbs_cover_list(struct lnd_verbs_desc *desc, struct lnd_verbs_se
 bool lnd_verbs_by_device(const struct ib_device *device)
 {
 	return device->ops.driver_id != RDMA_DRIVER_RXE;
-}
-
-/**
- * lnd_verbs_reg() - Fills in a registration that is about to be posted.
- * @region: the region, with a new key.
- * @wr: filled in; not signaled.
- *
- * Context: any, with the connection's lock.
- */
-void lnd_verbs_reg(struct lnd_verbs_region *region, struct ib_reg_wr *wr)
-{
-	*wr = (struct ib_reg_wr){
-		.wr.opcode = IB_WR_REG_MR,
-		.wr.wr_cqe = &region->cqe,
-		.access = IB_ACCESS_REMOTE_READ,
-		.mr = region->mr,
-		.key = region->mr->rkey,
-	};
-	region->cqe.done = lnd_verbs_registered;
-	region->valid = true;
-}
-
-/**
- * lnd_verbs_unregistered() - The region of a descriptor whose registration is still to be posted.
- * @peer: the peer that the frame with its key is for.
- * @desc: the descriptor.
- * @generation: of the use that the frame announces.
- *
- * Context: any, with the connection's lock.
- * Return: the region, or NULL: it is registered already, or given back.
- */
-struct lnd_verbs_region *lnd_verbs_unregistered(struct lnd_verbs_peer *peer,
-						struct lnd_verbs_desc *desc, u32 generation)
-{
-	struct lnd_verbs_region *region;
-
-	if (desc->peer != peer || desc->tag.generation != generation ||
-	    desc->motion != LND_VERBS_STAGED)
-		return NULL;
-	region = list_first_entry_or_null(&desc->regions, struct lnd_verbs_region, list);
-	return region && !region->valid ? region : NULL;
 }
 
 /* Posts the registrations. Frames wait until they have completed. */

@@ -2,19 +2,6 @@
 /* The platform's operations. The context of each is in lnd.h at struct lnd_ops. */
 #include "lnd_verbs.h"
 
-/**
- * lnd_verbs_find() - The peer of a NID.
- * @node: the node.
- * @nid: the NID.
- *
- * Context: any.
- * Return: the peer, or NULL.
- */
-struct lnd_verbs_peer *lnd_verbs_find(struct lnd_verbs_node *node, u64 nid)
-{
-	return xa_load(&node->peers, nid);
-}
-
 /* All connections of the link. */
 static void lnd_verbs_engine_stop(void *ctx, u32 link)
 {

@@ -54,19 +54,6 @@ static bool lnd_verbs_receive(struct lnd_verbs_node *node)
 	return more;
 }
 
-static bool lnd_verbs_woken(struct lnd_host_node *node)
-{
-	return test_and_clear_bit(LND_HOST_WORK, &node->flags) || kthread_should_stop();
-}
-
-static void lnd_verbs_rest(struct lnd_host_node *node, u64 next)
-{
-	if (next != LND_NEVER)
-		hrtimer_start(&node->timer, ns_to_ktime(lnd_host_after(next)), HRTIMER_MODE_ABS);
-	wait_event_idle(node->wait, lnd_verbs_woken(node));
-	hrtimer_cancel(&node->timer);
-}
-
 /* Context: thread. @data: a struct lnd_host_node. */
 int lnd_verbs_thread(void *data)
 {
@@ -80,10 +67,11 @@ int lnd_verbs_thread(void *data)
 		now = lnd_host_now();
 		next = lnd_host_node_run(node, now);
 		if (!more && next > now)
-			lnd_verbs_rest(node, next);
+			lnd_host_node_rest(node, now, next);
 		else
 			cond_resched();
 	}
+	hrtimer_cancel(&node->timer);
 	lnd_host_changes_log(node, LND_NEVER);
 	return 0;
 }

@@ -24,7 +24,7 @@ CRATES = (
     "lnd-core", "lnd-dma", "lnd-shortmsg", "lnd-health", "ffi", "ffi/soft", "ffi/firmware/common",
     "ffi/firmware/riscv", "ffi/firmware/aarch64", "ffi/firmware/sizes",
 )
-HOSTS_IN_C = ("ffi/kernel", "ffi/lnet", "ffi/firmware/cortex-m")
+HOSTS_IN_C = ("ffi/kernel", "ffi/lnet", "ffi/verbs", "ffi/firmware/cortex-m")
 DEFINES = re.compile(r"^[ \t]*(?:pub(?:\([\w: ]+\))? )?(?:(?:const|unsafe|async|extern \"C\") )*"
                      r"(?:fn|struct|enum|union|trait|type|const|static|macro_rules!) +(\w+)", re.M)
 USE = re.compile(r"^[ \t]*(pub(?:\([\w: ]+\))? )?use ([^;]+);", re.M)

@@ -35,7 +35,7 @@ done </proc/modules
 if [ "$me" = 1 ]; then
     # A ping would be a message that is counted: the region says when the other one has gone.
     left() {
-        [ "$(value $root/ivshmem1/nodes node0)" != 2 ]
+        [ "$(value "$root/ivshmem1/nodes" node0)" != 2 ]
     }
     until_so 1500 left || die "the other machine does not go"
     totals

@@ -26,16 +26,17 @@ grep -q '^1[^0-9]*: 1$' /sys/kernel/debug/lnet/cpu_partition_table ||
 
 # placed NODE PARTITION: the interface is added to a partition, and all of it is there.
 placed() {
-    held=$(value $root/memory bytes)
+    held=$(value "$root/memory" bytes)
     sync
     near=$(free "$2") far=$(free $((1 - $2)))
     lnetctl net add --net "$net" --if "ivshmem$1" --cpt "$2" || die "net add --cpt $2"
     near=$((near - $(free "$2"))) far=$((far - $(free $((1 - $2)))))
-    held=$(($(value $root/memory bytes) - held))
+    held=$(($(value "$root/memory" bytes) - held))
     say "PLACED ivshmem$1 in partition $2: $held bytes held," \
         "$near bytes of its memory taken, $far of the other's"
-    [ "$near" -ge $((held / 4 * 3)) ] && [ "$far" -lt $((held / 4)) ] ||
+    if [ "$near" -lt $((held * 3 / 4)) ] || [ "$far" -ge $((held / 4)) ]; then
         die "the memory of ivshmem$1 is not in partition $2"
+    fi
     threads=0
     for at in /proc/[0-9]*; do
         case $(cat "$at/comm" 2>/dev/null) in
@@ -84,9 +85,10 @@ until_so 60 two_rails || die "the other machine is not known to have two interfa
 for _ in 1 2 3 4 5 6 7 8 9 10; do
     answers "$theirs" 20000 || die "no answer by two interfaces"
 done
-[ "$(interrupts "$me" 1)" -gt 0 ] && [ "$(interrupts $((me + 2)) 0)" -gt 0 ] &&
-    [ $(($(interrupts "$me" 0) + $(interrupts $((me + 2)) 1))) = "$astray" ] ||
+if [ "$(interrupts "$me" 1)" = 0 ] || [ "$(interrupts $((me + 2)) 0)" = 0 ] ||
+    [ $(($(interrupts "$me" 0) + $(interrupts $((me + 2)) 1))) != "$astray" ]; then
     die "interrupts outside of the partitions: $(grep lnd_lnet /proc/interrupts)"
+fi
 
 whole() {
     lnetctl net set --all --health 1000 >/dev/null &&
