@@ -17,6 +17,23 @@ static void lnd_verbs_engine_stop(void *ctx, u32 link)
 	}
 }
 
+/*
+ * Whether nothing of a peer moves while the link is stopped. One that was added since was not told:
+ * it begins nothing, unless it was about to.
+ */
+static bool lnd_verbs_still(struct lnd_verbs_peer *peer)
+{
+	bool still;
+
+	spin_lock_bh(&peer->lock);
+	still = peer->state == LND_VERBS_CLOSED ||
+		(peer->state == LND_VERBS_IDLE && !peer->stop);
+	if (!still && !peer->stop)
+		lnd_verbs_stop(peer);
+	spin_unlock_bh(&peer->lock);
+	return still;
+}
+
 static u32 lnd_verbs_engine_quiesced(void *ctx, u32 link)
 {
 	struct lnd_verbs_node *node = lnd_verbs_of(ctx);
@@ -26,7 +43,7 @@ static u32 lnd_verbs_engine_quiesced(void *ctx, u32 link)
 	if (!node->link_stopped)
 		return 0;
 	xa_for_each(&node->peers, nid, peer) {
-		if (READ_ONCE(peer->state) != LND_VERBS_CLOSED)
+		if (!lnd_verbs_still(peer))
 			return 0;
 	}
 	return 1;
