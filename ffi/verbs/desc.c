@@ -19,6 +19,26 @@ void lnd_verbs_unmap(struct lnd_verbs_desc *desc)
 	desc->index_mapped = false;
 }
 
+/**
+ * lnd_verbs_motion_of() - What a descriptor does on a connection.
+ * @peer: the connection's peer.
+ * @desc: any descriptor; it may be posted to another connection meanwhile.
+ *
+ * Context: any, with the connection's lock.
+ * Return: LND_VERBS_FREE, if it is not this connection's.
+ */
+enum lnd_verbs_motion lnd_verbs_motion_of(struct lnd_verbs_peer *peer,
+					  struct lnd_verbs_desc *desc)
+{
+	/*
+	 * Pairs with the releases in lnd_verbs_post_to(): who sees that it is out sees to whom. On
+	 * this connection it neither comes nor goes, for that takes the lock.
+	 */
+	enum lnd_verbs_motion motion = smp_load_acquire(&desc->motion);
+
+	return READ_ONCE(desc->peer) == peer ? motion : LND_VERBS_FREE;
+}
+
 bool lnd_verbs_map(struct lnd_verbs_desc *desc, enum dma_data_direction direction)
 {
 	desc->direction = direction;

@@ -394,6 +394,8 @@ u32 lnd_verbs_send(struct lnd_verbs_peer *peer, const struct lnd_frame *frame);
 /* desc.c */
 void lnd_verbs_report(struct lnd_verbs_node *node, const struct lnd_verbs_back *back);
 void lnd_verbs_unmap(struct lnd_verbs_desc *desc);
+enum lnd_verbs_motion lnd_verbs_motion_of(struct lnd_verbs_peer *peer,
+					  struct lnd_verbs_desc *desc);
 bool lnd_verbs_map(struct lnd_verbs_desc *desc, enum dma_data_direction direction);
 void lnd_verbs_free_regions(struct lnd_verbs_desc *desc);
 void lnd_verbs_give_back(struct lnd_verbs_desc *desc, u32 how, struct lnd_verbs_back *back);

@@ -62,7 +62,7 @@ static u32 lnd_verbs_post_to(struct lnd_verbs_peer *peer, struct lnd_verbs_desc 
 
 	if (WARN_ON_ONCE(desc->motion != LND_VERBS_FREE))
 		return LND_POST_INVALID;
-	desc->peer = peer;
+	WRITE_ONCE(desc->peer, peer);
 	desc->tag = bd->tag;
 	desc->source = bd->source;
 	desc->length = bd->length;
@@ -81,7 +81,8 @@ static u32 lnd_verbs_post_to(struct lnd_verbs_peer *peer, struct lnd_verbs_desc 
 	 * the connection's end, which brings this descriptor back, too.
 	 */
 	if (!peer->open) {
-		desc->motion = LND_VERBS_STRANDED;
+		/* Pairs with the acquire in lnd_verbs_motion_of(). */
+		smp_store_release(&desc->motion, LND_VERBS_STRANDED);
 		return peer->served ? LND_POST_DONE : LND_POST_FULL;
 	}
 	if (!stage && !lnd_verbs_fits(peer, bd))
@@ -103,7 +104,8 @@ static u32 lnd_verbs_post_to(struct lnd_verbs_peer *peer, struct lnd_verbs_desc 
 	}
 	if (rc)
 		return rc;
-	desc->motion = stage ? LND_VERBS_STAGED : LND_VERBS_QUEUED;
+	/* Pairs with the acquire in lnd_verbs_motion_of(). */
+	smp_store_release(&desc->motion, stage ? LND_VERBS_STAGED : LND_VERBS_QUEUED);
 	if (!stage)
 		list_add_tail(&desc->pull, &peer->pulls);
 	return LND_POST_DONE;
@@ -210,7 +212,7 @@ void lnd_verbs_unmap_all(struct lnd_verbs_peer *peer)
 	for (i = 0; i < lnd_host_slots; i++) {
 		struct lnd_verbs_desc *desc = &peer->node->desc[i];
 
-		if (READ_ONCE(desc->peer) == peer && desc->motion != LND_VERBS_FREE)
+		if (lnd_verbs_motion_of(peer, desc) != LND_VERBS_FREE)
 			lnd_verbs_unmap(desc);
 	}
 	peer->registering = 0;

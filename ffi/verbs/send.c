@@ -91,8 +91,8 @@ static struct lnd_verbs_region *lnd_verbs_unregistered(struct lnd_verbs_peer *pe
 {
 	struct lnd_verbs_region *region;
 
-	if (desc->peer != peer || desc->tag.generation != generation ||
-	    desc->motion != LND_VERBS_STAGED)
+	if (lnd_verbs_motion_of(peer, desc) != LND_VERBS_STAGED ||
+	    desc->tag.generation != generation)
 		return NULL;
 	region = list_first_entry_or_null(&desc->regions, struct lnd_verbs_region, list);
 	return region && !region->valid ? region : NULL;

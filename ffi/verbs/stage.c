@@ -8,7 +8,7 @@
  * again, and waits for no peer. In the queue of the messages soft-RoCE of 6.1 executes them twice
  * when it sends again what was before them, and the queue pair fails. So frames wait until the
  * registrations before them have completed. With other devices the registration of a descriptor of
- * one region goes in front of the frame with its key, in one call (channel.c).
+ * one region goes in front of the frame with its key, in one call (send.c).
  *
  * The frame that ends a pull may invalidate the key of one region. That region needs no
  * invalidation of ours. Each other one does.
