@@ -180,9 +180,10 @@ int lnd_verbs_send_frame(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *fr
 	}
 	if (!lnd_verbs_post_frame(peer, frame))
 		return 0;
-	/* It was not begun, and has no completion. */
+	/* It was not begun, and has no completion. Its credit and what it was to say are gone. */
 	peer->sending[lane]--;
 	list_add_tail(&frame->list, &peer->free_sends);
+	lnd_verbs_fail(peer);
 	return -EIO;
 }
 
