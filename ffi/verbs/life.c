@@ -152,6 +152,7 @@ static int lnd_verbs_run(struct lnd_verbs_node *verbs)
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
 	node->thread = thread;
+	lnd_host_thread_bind(thread, node->cpus);
 	wake_up_process(thread);
 	return lnd_verbs_listen(verbs);
 }
@@ -229,6 +230,7 @@ int lnd_host_node_start(struct lnd_host_node *node)
 	down_write(&node->incarnation);
 	verbs->ending = false;
 	verbs->link_stopped = false;
+	verbs->sinking = false;
 	verbs->incarnation = get_random_u64() | 1;
 	rc = lnd_verbs_create(verbs) ?: lnd_verbs_run(verbs);
 	if (rc) {

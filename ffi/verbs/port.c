@@ -105,7 +105,7 @@ static int lnd_verbs_netdev(struct notifier_block *block, unsigned long event, v
 
 /**
  * lnd_verbs_port_init() - Watches network devices.
- * @node: the node, with its peers.
+ * @node: the node, whose peers come later.
  *
  * Context: thread.
  * Return: 0 or a negative errno.
