@@ -3689,6 +3689,15 @@ enum lnd_error lnd_metrics_write(const struct lnd_ni *ni,
 				 size_t *written);
 
 /**
+ * lnd_about_name() - The name of a constant of enum lnd_about.
+ * @value: enum lnd_about, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_ABOUT_STAGED", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_about_name(uint32_t value);
+
+/**
  * lnd_motion_name() - The name of a constant of enum lnd_motion.
  * @value: enum lnd_motion, or any number.
  *

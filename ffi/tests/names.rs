@@ -47,7 +47,7 @@ fn spelled(name: Name, value: u32) -> &'static str {
 #[test]
 fn every_constant_has_its_name() {
     let functions = functions![
-        lnd_action_kind_name lnd_blocker_kind_name lnd_bound_origin_name
+        lnd_about_name lnd_action_kind_name lnd_blocker_kind_name lnd_bound_origin_name
         lnd_cause_name lnd_connected_name
         lnd_connection_name lnd_context_name lnd_delivery_name lnd_dump_what_name lnd_error_name
         lnd_event_kind_name lnd_evidence_name lnd_finding_name lnd_health_class_name lnd_kind_name

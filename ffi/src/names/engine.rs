@@ -4,7 +4,17 @@
 use core::ffi::c_char;
 
 use super::name_of;
-use crate::abi::{lnd_motion, lnd_post, lnd_returned, lnd_send};
+use crate::abi::{lnd_about, lnd_motion, lnd_post, lnd_returned, lnd_send};
+
+/// lnd_about_name() - The name of a constant of enum lnd_about.
+/// @value: enum lnd_about, or any number.
+///
+/// Context: any.
+/// Return: text such as "LND_ABOUT_STAGED", "LND_?" for a number that has no name; never NULL.
+#[no_mangle]
+pub extern "C" fn lnd_about_name(value: u32) -> *const c_char {
+    name_of!(value, lnd_about: LND_ABOUT_NOTHING LND_ABOUT_STAGED LND_ABOUT_PULLED)
+}
 
 /// lnd_motion_name() - The name of a constant of enum lnd_motion.
 /// @value: enum lnd_motion, or any number.
