@@ -4,7 +4,8 @@
 
     tests/parts/book.py [--self-test]
 
-* A relative link of a Markdown file leads to a file, and to a heading if it names one.
+* A relative link of a Markdown file leads to a file, and to a heading if it names one. It is written
+  where it is used: apart, the site would not make a link of the repository of it.
 * A `docs/…` path that any file names exists. CHANGELOG.md is history and is left out.
 * A name of the C library (`lnd_…`, `LND_…`) that a page uses is in a source.
 * Every chapter is in the table of contents, docs/README.md, and every page in the site's,
@@ -32,6 +33,7 @@ PICTURE = re.compile(r"docs/pictures/.*\.svg$")
 FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
 CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"")
+APART = re.compile(r"^\[[^]\n]+\]: (?![a-z]+:)\S+", re.M)  # a relative link that is not in place
 OUTSIDE = re.compile(r"^[a-z]+:|::")  # another site; an item that rustdoc resolves
 NAMED = re.compile(r"(?<![\w./-])docs/[\w./-]+\.(?:md|svg|txt|dot|seq)\b")
 API = re.compile(r"\b(?:lnd|LND)_\w+\b(?<!_)(?!\*)")
@@ -82,6 +84,8 @@ def bad_links(files):
     for path, text in files.items():
         if not path.endswith(".md"):
             continue
+        for link in APART.findall(FENCED.sub("", text)):
+            yield f"{path}: {link} is not written where it is used"
         for link, target, heading in links(path, text):
             if target not in files and target not in folders:
                 yield f"{path}: {link} leads nowhere"
@@ -203,6 +207,7 @@ def self_test():
         ("docs/a.md", "README.md#book", "README.md#books"),
         ("docs/a.md", "../src)", "../sources)"),
         ("docs/a.md", "../src/f.c", "../src/g.c"),
+        ("docs/a.md", "# A page", "[f]: ../src/f.c\n# A page"),
         ("docs/a.md", "# A page", "Nobody\n# A page"),
         ("src/r.rs", "docs/a.md", "docs/b.md"),
         ("src/r.rs", "fn run()", "fn run_some()"),
