@@ -88,10 +88,13 @@ fn final_message(it: &Ended) -> Option<Message<'static>> {
         }
         return failed.map(|why| Message::PutNak { source: it.remote, why });
     }
-    // GET_NAK: nothing will be staged. Once something is staged, the requester's own pull
-    // shows the end.
-    let never_staged = it.role == Role::GetSource && it.word.place() == Some(Place::Queue);
-    failed.filter(|_| never_staged).map(|why| Message::GetNak { sink: it.remote, why })
+    // GET_NAK: nothing will be staged, or no PULL_READY has announced what was: without one the
+    // requester begins no pull, and would wait for its whole deadline. Once it is announced, the
+    // requester's own pull shows the end.
+    let unannounced = it.word.place() == Some(Place::Queue)
+        || matches!(it.word.cause(), Some(Cause::Channel | Cause::Local));
+    let nak = it.role == Role::GetSource && unannounced;
+    failed.filter(|_| nak).map(|why| Message::GetNak { sink: it.remote, why })
 }
 
 impl<P: Ports> Driver<'_, P> {

@@ -5,10 +5,11 @@ use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, Role};
 use lnd_core::id::Tag;
 use lnd_core::message::{Message, NakReason, PullReady};
-use lnd_core::ports::Features;
+use lnd_core::ports::{Features, Sent};
+use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Place};
 
-use super::fabric::Fabric;
+use super::fabric::{Fabric, InjectedFault};
 use super::letter::Letter;
 use super::node::{Decision, Order};
 use super::world::{config, World};
@@ -55,6 +56,42 @@ fn s1_8_a_refused_get_is_told() {
     let report = w.report(0, tag);
     assert_eq!(report.status.evidence, Some((Cause::Refused, Place::Answer)));
     assert!(report.reply, "R8: the reply's message ends too");
+    w.assert_drained();
+}
+
+/// INV-9: what was staged and could not be announced is no news to the requester, which would wait
+/// for its whole deadline. It is told when the source has its memory back.
+#[test]
+fn a_get_whose_pull_ready_was_not_delivered_is_told() {
+    let lost = [Sent::NotDelivered, Sent::Unknown].map(InjectedFault::Lost);
+    for (fault, ends_at_once) in
+        lost.into_iter().chain([InjectedFault::Full]).flat_map(|it| [(it, false), (it, true)])
+    {
+        let mut w = World::met();
+        w.fabric.borrow_mut().ends_at_once = ends_at_once;
+        w.injected("pull_ready", fault);
+        let tag = w.get(0, 1, 5000).unwrap();
+        w.settle();
+        w.sleep(Span::from_secs(1));
+        let source = w.nodes[1].done[0].status;
+        assert!(source.errno != 0, "{fault:?}: {source:?}");
+        assert_eq!((w.said(1, 0, "get_nak"), w.reported(0, tag)), (1, true), "{fault:?}");
+        assert_eq!(w.report(0, tag).status.evidence, Some((Cause::Refused, Place::Answer)));
+        w.assert_drained();
+    }
+}
+
+/// One that has arrived has begun the pull, whatever its sender was told: the pull's end is the
+/// end of both.
+#[test]
+fn a_get_whose_pull_ready_has_arrived_unknown_ends_once() {
+    let mut w = World::met();
+    w.injected("pull_ready", InjectedFault::DeliveredUnknown);
+    let tag = w.get(0, 1, 5000).unwrap();
+    w.settle();
+    w.sleep(Span::from_secs(1));
+    assert!(w.reported(0, tag));
+    assert_eq!(w.nodes[1].done.len(), 1);
     w.assert_drained();
 }
 

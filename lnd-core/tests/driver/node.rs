@@ -431,9 +431,10 @@ impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
         Err(why)
     }
 
-    /// Fetches all reports; returns how many there were.
+    /// Fetches all reports; returns how many calls that took. A call without a report may have made
+    /// room for a message that waits (see `Driver::offer_again`).
     pub fn fetch(&mut self) -> usize {
-        let (before, mut unused) = (self.done.len(), 0);
+        let (mut calls, mut unused) = (0, 0);
         while !self.driver.nothing_to_report() {
             if let Some(report) = self.driver.next_report(self.now) {
                 self.settle(report);
@@ -442,9 +443,10 @@ impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
             self.check();
             // A call may find silent transfers only, as many as it looks at.
             unused += 1;
+            calls += 1;
             assert!(unused < 1_000, "there is something to report, and it is never reported");
         }
-        self.done.len() - before
+        calls
     }
 
     fn settle(&mut self, report: Report) {
