@@ -4,8 +4,8 @@
 
     tests/parts/book.py [--self-test]
 
-* A relative link of a Markdown file leads to a file, and to a heading if it names one. It is written
-  where it is used: apart, the site would not make a link of the repository of it.
+* A relative link of a Markdown file leads to a file, and to a heading if it names one. It is
+  written where it is used: the site leads those to the repository, and no others.
 * A `docs/…` path that any file names exists. CHANGELOG.md is history and is left out.
 * A name of the C library (`lnd_…`, `LND_…`) that a page uses is in a source.
 * Every chapter is in the table of contents, docs/README.md, and every page in the site's,
