@@ -150,11 +150,12 @@ static bool lnd_host_node_look(struct lnd_host_node *node, u64 left)
 {
 	u64 most = min(READ_ONCE(lnd_host_busy_poll_us), LND_HOST_BUSY_POLL_MOST) *
 		   (u64)NSEC_PER_USEC;
-	u64 begun = local_clock();
+	u64 begun;
 
 	if (!most)
 		return false;
 	most = min(most, left);
+	begun = local_clock();
 	do {
 		if (lnd_host_node_woken(node))
 			return true;
