@@ -71,6 +71,19 @@ fn by_id(count: u64, asked: &str, nodes: &mut [Node; 2], payload: &[Fragment]) {
     assert_eq!((a.done.0, b.done.1), (count, count), "every message has arrived");
 }
 
+/// Messages in turn: each carries the credit of the one before, and its receiver has a new count.
+fn in_turn(count: u64, asked: &str, nodes: &mut [Node; 2], payload: &[Fragment]) {
+    let [a, b] = nodes;
+    (a.done, b.done) = ((0, 0), (0, 0));
+    for _ in 1..=count {
+        a.put(payload);
+        b.receive();
+        b.put(payload);
+        phase("receive-counted", asked, || _ = a.receive());
+    }
+    assert_eq!((a.done, b.done), ((count, count), (count, count)), "every message has arrived");
+}
+
 /// A PUT that is staged and pulled. The engines are stepped unmeasured: elsewhere they are
 /// hardware.
 fn large(count: u64, asked: &str, nodes: &mut [Node; 2], payload: &[Fragment]) {
@@ -110,6 +123,8 @@ fn main() {
     let count = options.count.unwrap_or(64);
     small(count, asked, &mut nodes, &payload(0));
     by_id(count, asked, &mut nodes, &payload(0));
+    nodes[0].set_sinks(vec![payload(4096)]);
+    in_turn(count, asked, &mut nodes, &payload(0));
     let payload = |offset| fragments(window.address(offset), LARGE);
     nodes[1].set_sinks(vec![payload(1 << 15)]);
     large(count, asked, &mut nodes, &payload(0));

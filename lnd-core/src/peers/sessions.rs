@@ -21,8 +21,8 @@ impl Peer {
         u16::from(self.undecided) < depth && u16::from(self.held.passive()) < depth.wrapping_mul(2)
     }
 
-    /// Whether a request is the next expected one, carries no new count of our requests, and keeps
-    /// the peer within its `depth`. `me`: our incarnation.
+    /// Whether a request is the next expected one of the present sessions of both sides. `me`: our
+    /// incarnation. The count of our requests that it carries may be new.
     #[inline]
     pub fn sends_next(&self, from: &Envelope, me: Incarnation) -> bool {
         // This is the usual case of a request. Each condition that fails here is examined in full
@@ -33,7 +33,6 @@ impl Peer {
             && self.theirs.expects(from.sequence)
             && flags == PeerFlags::COUNTED
             && from.credits_of == self.session
-            && self.ours.has_returned(from.credits)
             && self.parked == 0
     }
 

@@ -153,21 +153,38 @@ impl<P: Ports> Driver<'_, P> {
     #[inline]
     pub(crate) fn settle_credits(&mut self, now: Instant, id: PeerId, from: &Envelope) {
         // Credits of another session belong to requests that are no longer counted.
+        if self.peers.get(id).is_some_and(|peer| peer.session == from.credits_of) {
+            self.settle_count(now, id, from.credits);
+        }
+    }
+
+    /// Applies the present session's count of our requests, if it is new.
+    #[inline]
+    pub(super) fn settle_count(&mut self, now: Instant, id: PeerId, total: u16) {
         let Some(peer) = self.peers.get_mut(id) else { return };
-        if from.credits_of != peer.session {
+        if peer.ours.has_returned(total) {
             return;
         }
-        match peer.ours.returned(from.credits) {
+        match peer.ours.returned(total) {
             None => self.counters.count(Counter::BadCredits),
             Some(0) => {}
             Some(_) => {
-                // The flush may arm timers, so the cached next time is void.
-                self.quiet_until = Instant::ORIGIN;
                 peer.flags.remove(PeerFlags::STALLED);
                 peer.setbacks.end_stalls();
-                self.credits_are_here(id);
-                self.flush(now, id);
+                let waits = !peer.queue.is_empty();
+                if waits || self.peers.armed(id).is_some() {
+                    self.use_credits(now, id);
+                }
             }
         }
+    }
+
+    /// Sends what waited for credits. Nothing else waits for them any more.
+    #[inline(never)]
+    fn use_credits(&mut self, now: Instant, id: PeerId) {
+        // The flush may arm timers, so the cached next time is void.
+        self.quiet_until = Instant::ORIGIN;
+        self.credits_are_here(id);
+        self.flush(now, id);
     }
 }

@@ -28,6 +28,8 @@ pub struct Immediate<'d, 'm, 'f, P: Ports> {
     peer: PeerId,
     /// The sender and the message's number, for the trace.
     from: (Nid, u32),
+    /// The sender's count of our requests in the present session.
+    credits: u16,
     payload: &'f [u8],
 }
 
@@ -39,10 +41,9 @@ impl<P: Ports> fmt::Debug for Immediate<'_, '_, '_, P> {
 }
 
 impl<'m, P: Ports> Driver<'m, P> {
-    /// Offers an IMMEDIATE that has arrived on `link`, if it is the next one of an admitted peer
-    /// and carries no new count of our requests. `None`: nothing was done, and
-    /// [`on_message`](Self::on_message) decides. The upper layer's header is in the frame, and the
-    /// host reads it there.
+    /// Offers an IMMEDIATE that has arrived on `link`, if it is the next one of an admitted peer.
+    /// `None`: nothing was done, and [`on_message`](Self::on_message) decides. The upper layer's
+    /// header is in the frame, and the host reads it there.
     ///
     /// ```
     /// use lnd_core::prelude::*;
@@ -92,8 +93,8 @@ impl<'m, P: Ports> Driver<'m, P> {
         if !open || !peer.sends_next(from, self.me.incarnation) {
             return None;
         }
-        let from = (from.from, from.sequence);
-        Some(Immediate { driver: self, now, peer: id, from, payload })
+        let (credits, from) = (from.credits, (from.from, from.sequence));
+        Some(Immediate { driver: self, now, peer: id, from, credits, payload })
     }
 }
 
@@ -118,7 +119,7 @@ impl<P: Ports> Immediate<'_, '_, '_, P> {
     /// has changed, as after a dropped offer.
     #[inline]
     pub fn recv(self, sink: &[Fragment], length: u32) -> Result<Status, Why> {
-        let Self { driver, now, peer, from, payload } = self;
+        let Self { driver, now, peer, from, credits, payload } = self;
         match driver.check_memory(sink) {
             Ok(room) if length <= room => {}
             Ok(_) => return Err(driver.refuse_call(Why::TooLong)),
@@ -127,18 +128,28 @@ impl<P: Ports> Immediate<'_, '_, '_, P> {
         let Some(wanted) = payload.get(..length as usize) else {
             return Err(driver.refuse_call(Why::TooLong));
         };
-        driver.take_next(now, peer, from);
+        let counted = driver.take_next(now, peer, from, credits);
         if scatter(&mut driver.memory, wanted, sink).is_err() {
-            return Ok(driver.failed_locally(now, from, length));
+            let status = driver.failed_locally(now, from, length);
+            driver.settle_count(now, peer, credits);
+            return Ok(status);
         }
         driver.ended_at_once(now, from, length, Status::OK);
+        // The credits come last: they may send requests, and these must follow the effects of the
+        // message.
+        if counted {
+            driver.settle_count(now, peer, credits);
+        }
         Ok(Status::OK)
     }
 
     /// Refuses the message: it is dropped, and its credit returns. Its sender is told nothing, as
     /// by [`Arrival::nak`](crate::driver::Arrival::nak) of an inline message.
     pub fn nak(self) {
-        self.driver.take_next(self.now, self.peer, self.from);
+        let Self { driver, now, peer, from, credits, .. } = self;
+        if driver.take_next(now, peer, from, credits) {
+            driver.settle_count(now, peer, credits);
+        }
     }
 }
 
@@ -151,17 +162,26 @@ impl<P: Ports> Driver<'_, P> {
         status
     }
 
-    /// Accepts the next request of a peer, and returns its credit.
+    /// Accepts the next request of a peer, and returns its credit. Returns whether the peer's count
+    /// of our requests is new, and is to be [settled](Self::settle_count) at the end.
     #[inline]
-    fn take_next(&mut self, now: Instant, id: PeerId, (from, sequence): (Nid, u32)) {
+    fn take_next(
+        &mut self,
+        now: Instant,
+        id: PeerId,
+        (from, sequence): (Nid, u32),
+        credits: u16,
+    ) -> bool {
         let lane = Lane::Request;
         self.tracer.record(now, Trace::Received { from, lane, sequence, taken: true });
         self.counters.count(Counter::Requests);
-        let Some(peer) = self.peers.get_mut(id) else { return };
+        let Some(peer) = self.peers.get_mut(id) else { return false };
         peer.last_heard = Heard::at(now);
         peer.theirs.take_next();
+        let counted = !peer.ours.has_returned(credits);
         if peer.consume(self.config.depth) {
             self.send_credits(id);
         }
+        counted
     }
 }

@@ -40,9 +40,9 @@ pub(super) const fn remote_of(message: &Message<'_>) -> Tag {
 }
 
 impl<P: Ports> Driver<'_, P> {
-    /// The usual request: the next in order, in the present session of an admitted peer, without
-    /// new credits, and with room for it. `None`: nothing was done, and
-    /// [`on_request`](Self::on_request) decides. That would offer this request too.
+    /// The usual request: the next in order, in the present session of an admitted peer, and with
+    /// room for it. `None`: nothing was done, and [`on_request`](Self::on_request) decides. That
+    /// would offer this request too.
     #[inline]
     pub(super) fn usual_request(
         &mut self,
@@ -68,6 +68,7 @@ impl<P: Ports> Driver<'_, P> {
         peer.last_heard = Heard::at(now);
         let (nid, sequence) = (from.from, from.sequence);
         self.tracer.record(now, Trace::Received { from: nid, lane, sequence, taken: true });
+        self.settle_count(now, id, from.credits);
         Some(Offer { peer: id, link, former: false })
     }
 

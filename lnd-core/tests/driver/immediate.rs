@@ -4,15 +4,16 @@
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
-use lnd_core::driver::{Inbound, Why};
+use lnd_core::driver::{Inbound, Kind, Why};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId};
 use lnd_core::message::{Envelope, Message};
-use lnd_core::time::Instant;
+use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Status;
 
 use super::fabric::{nid, BASE};
 use super::letter::Letter;
+use super::node::Order;
 use super::world::{config, World};
 
 /// What node 1 says of a letter that is received whole by the shortest way. `None`: it is not
@@ -25,15 +26,28 @@ fn received(w: &mut World, letter: &Letter) -> Option<Result<Status, Why>> {
     Some(offered.recv(&[Fragment::new(BASE, length)], length))
 }
 
+/// Node 1 refuses a letter by the shortest way.
+fn refused(w: &mut World, letter: &Letter) {
+    let (now, message) = (w.now, letter.message());
+    let driver = &mut w.node(1).driver;
+    driver.on_immediate(now, letter.link, &letter.envelope, message.payload()).unwrap().nak();
+}
+
 /// Short messages of node 0 that wait in the channel before node 1.
 fn sent(w: &mut World, count: usize) -> Vec<Letter> {
+    sent_by(w, 0, count)
+}
+
+/// Short messages of a node that wait in the channel before the other one.
+fn sent_by(w: &mut World, from: usize, count: usize) -> Vec<Letter> {
     w.hold("immediate");
     for _ in 0..count {
-        w.put(0, 1, 10).unwrap();
+        w.put(from, 1 - from, 10).unwrap();
     }
     w.settle();
-    let letters = w.fabric.borrow().wire.iter().cloned().collect::<Vec<_>>();
-    letters.into_iter().filter(|it| matches!(it.message(), Message::Immediate { .. })).collect()
+    let ours = |it: &Letter| it.from == from && matches!(it.message(), Message::Immediate { .. });
+    let fabric = w.fabric.borrow();
+    fabric.wire.iter().filter(|it| ours(it)).cloned().collect()
 }
 
 /// What the driver of node 1 counts of node 0.
@@ -129,7 +143,6 @@ fn a_message_that_is_not_the_usual_one_is_not_taken() {
         Envelope { session: envelope.session + 1, ..envelope },
         Envelope { sequence: envelope.sequence + 1, ..envelope },
         Envelope { sequence: envelope.sequence - 1, ..envelope },
-        Envelope { credits: envelope.credits + 1, ..envelope },
         Envelope { credits_of: envelope.credits_of + 1, ..envelope },
     ] {
         let mut other = letter.clone();
@@ -142,6 +155,89 @@ fn a_message_that_is_not_the_usual_one_is_not_taken() {
     assert_eq!(taken(&w), before);
     w.notify_peer(1, 0, false);
     assert_eq!(received(&mut w, &letter), None, "INV-6: its peer is down");
+}
+
+/// R33, INV-12: the count of our requests that comes with it is applied when the message is taken,
+/// whatever became of it, and not before. A count that cannot be true is told and adds nothing.
+#[test]
+fn the_shortest_way_takes_the_peers_count() {
+    let left = |w: &World| {
+        let it = w.nodes[1].driver.credits_with(w.peer(1, 0).unwrap()).unwrap();
+        it.sent - it.returned
+    };
+    for (memory_fails, is_refused) in [(false, false), (true, false), (false, true)] {
+        let mut w = World::met();
+        let unheard = sent_by(&mut w, 1, 3);
+        assert_eq!((unheard.len(), left(&w)), (3, 3));
+        let letter = sent(&mut w, 1).remove(0);
+        let counted = |more| {
+            let mut letter = letter.clone();
+            letter.envelope.credits += more;
+            letter
+        };
+        let heard = counted(2);
+        w.fabric.borrow_mut().memory_fails = memory_fails;
+        if is_refused {
+            refused(&mut w, &heard);
+        } else {
+            assert!(received(&mut w, &heard).unwrap().is_ok());
+        }
+        assert_eq!(
+            (left(&w), w.count(1, Counter::BadCredits)),
+            (1, 0),
+            "{memory_fails} {is_refused}"
+        );
+        w.fabric.borrow_mut().memory_fails = false;
+
+        let mut next = counted(4);
+        next.envelope.sequence += 1;
+        assert!(received(&mut w, &next).unwrap().is_ok());
+        assert_eq!((left(&w), w.count(1, Counter::BadCredits)), (1, 1), "more than was sent");
+        let mut late = counted(1);
+        late.envelope.sequence += 2;
+        assert!(received(&mut w, &late).unwrap().is_ok());
+        assert_eq!((left(&w), w.count(1, Counter::BadCredits)), (1, 1), "older than the last");
+    }
+}
+
+/// R34: what waits for credits is sent by the message that brings them, after the message's own
+/// effects.
+#[test]
+fn the_shortest_way_sends_what_waited_for_credits() {
+    let config = Config { depth: 4, ..config() };
+    let mut w = World::met_with(config);
+    let sent = sent_by(&mut w, 1, 6);
+    assert_eq!(sent.len(), 4, "two wait");
+    let letter = self::sent(&mut w, 1).remove(0);
+    let mut heard = letter.clone();
+    heard.envelope.credits += 2;
+    assert_eq!(received(&mut w, &heard), Some(Ok(Status::OK)));
+    assert_eq!(w.said(1, 0, "immediate"), 6);
+}
+
+/// R34: credits that are back end the wait for them: no question is asked at its bound, and none at
+/// once by the next request that finds no credit.
+#[test]
+fn credits_of_the_shortest_way_end_a_stall() {
+    for half_bounds in [1, 3] {
+        let config = Config { depth: 4, ..config() };
+        let mut w = World::met_with(config);
+        let half = Span::from_nanos(config.credit_stall.as_nanos() / 2);
+        sent_by(&mut w, 1, 4);
+        let deadline = w.now.after(Span::from_nanos(half.as_nanos() / 2));
+        w.send(1, Order { deadline, ..w.order(Kind::Put, 0, 10) }).unwrap();
+        w.sleep(Span::from_nanos(half.as_nanos() * half_bounds));
+        let mut heard = sent(&mut w, 1).remove(0);
+        heard.envelope.credits += 4;
+        assert!(received(&mut w, &heard).unwrap().is_ok());
+        w.sleep(config.credit_stall);
+        for _ in 0..5 {
+            w.put(1, 0, 10).unwrap();
+        }
+        w.settle();
+        assert_eq!((w.said(1, 0, "immediate"), w.count(1, Counter::Resyncs)), (8, 0));
+        assert_eq!(w.nodes[1].next, Some(w.now.after(config.credit_stall)), "{half_bounds}");
+    }
 }
 
 /// R35: after the start of a shutdown no request is accepted.
