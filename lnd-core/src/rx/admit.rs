@@ -159,7 +159,8 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Applies the present session's count of our requests, if it is new.
-    #[inline]
+    #[cfg_attr(feature = "compact", inline(never))]
+    #[cfg_attr(not(feature = "compact"), inline)]
     pub(super) fn settle_count(&mut self, now: Instant, id: PeerId, total: u16) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         if peer.ours.has_returned(total) {
