@@ -110,6 +110,7 @@ fn large(count: u64, asked: &str, nodes: &mut [Node; 2], payload: &[Fragment]) {
             a.on_time();
         }
     }
+    (0..count).for_each(|_| phase("idle-engine", asked, || _ = a.step()));
     assert_eq!((a.done.0, b.done.1), (count, count), "every PUT has arrived");
 }
 

@@ -21,7 +21,7 @@ import tempfile
 RECORD = pathlib.Path(__file__).with_name("instructions.txt")
 MESSAGES = 500
 PHASES = ("send", "send-by-id", "sent", "receive", "receive-counted", "received", "credits", "idle",
-          "stage", "pull", "staged", "pulled")
+          "stage", "pull", "staged", "pulled", "idle-engine")
 DOWN = ("interrupt", "polls")
 # The phases of a short message, and the share that an observer may add to them.
 SHORT, OBSERVED = ("send", "sent", "receive", "received"), 0.05

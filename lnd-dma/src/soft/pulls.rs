@@ -103,7 +103,14 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// our own completion ring is full: another node's link never waits for our driver (INV-11).
     /// The sources' engines are notified of short pulls together, so that the cache line of the
     /// notification changes hands once for all.
+    #[inline]
     pub(super) fn pull_all(&mut self, now: Instant) {
+        if !self.pulls.is_empty() {
+            self.pull_each(now);
+        }
+    }
+
+    fn pull_each(&mut self, now: Instant) {
         let mut notified = self.progress.bytes;
         for at in 0..self.pulls.len() {
             self.pull_one(now, at);

@@ -43,9 +43,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             }
             CompletionFault::Garble => self.post(tag, 0xdead),
             CompletionFault::Hold(until) => {
-                match self.held.0.iter_mut().find(|slot| slot.is_none()) {
-                    Some(slot) => *slot = Some((until, tag, status)),
-                    None => self.post(tag, status),
+                if !self.held.keep(until, (tag, status)) {
+                    self.post(tag, status);
                 }
             }
         }
@@ -53,16 +52,14 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
 
     /// Posts held completions that are due.
     pub(super) fn deliver_held(&mut self, now: Instant) {
+        if !self.held.any() {
+            return;
+        }
         for at in 0..HELD {
-            let due = match self.held.0.get(at) {
-                Some(Some((until, tag, status))) if *until <= now => Some((*tag, *status)),
-                _ => None,
-            };
+            let due = self.held.due(at, now);
             if let Some((tag, status)) = due.filter(|_| self.room_for(1)) {
                 self.post(tag, status);
-                if let Some(slot) = self.held.0.get_mut(at) {
-                    *slot = None;
-                }
+                self.held.let_go(at);
             }
         }
     }
