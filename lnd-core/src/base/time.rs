@@ -4,8 +4,9 @@
 /// A point on one monotonic clock, in nanoseconds since an origin of the host's choice.
 ///
 /// Every call that needs the time takes it as an argument. The host reads its coarse clock once per
-/// batch of calls. A clock that steps backwards is harmless: deadlines that have passed stay
-/// passed.
+/// batch of calls. A clock that steps backwards loses nothing: deadlines that have passed stay
+/// passed. What was armed before waits until the clock is there again, and in `lnd-health` so may
+/// what is armed meanwhile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Instant(u64);
