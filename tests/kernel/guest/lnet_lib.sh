@@ -7,6 +7,9 @@
 # Words of the command line: this machine, the network of the driver's type, machines on the fabric.
 me=$(word me 0)
 net=$(word net bxi3f)
+# NIDs of 16 bytes, where a network has them.
+large=
+[ "$(word large no)" = no ] || large=--large
 lnd=${lnd:-lnd_lnet}
 if [ "$lnd" = lnd_lnet ]; then
     if=ivshmem$me
@@ -37,7 +40,7 @@ loaded() {
     insmod "./$lnd.ko" "$parameter" || die "insmod $lnd"
     case $* in
     *networks=*) lnetctl lnet configure --all || die "lnet configure --all" ;;
-    *) lnetctl lnet configure || die "lnet configure" ;;
+    *) lnetctl lnet configure $large || die "lnet configure $large" ;;
     esac
 }
 
@@ -52,7 +55,11 @@ ethernet() {
         insmod "./$module.ko" || die "insmod $module"
     done
     until_so 10 [ -e /sys/class/net/eth0 ] || die "no eth0"
-    ip addr add "10.9.0.$((me + 1))/24" dev eth0
+    if [ -n "$large" ]; then
+        ip addr add "fd00::$((me + 1))/64" dev eth0
+    else
+        ip addr add "10.9.0.$((me + 1))/24" dev eth0
+    fi
     ip link set eth0 up
     # For connections of a machine with itself.
     ip link set lo up
