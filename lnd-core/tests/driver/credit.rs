@@ -176,6 +176,38 @@ fn inv12_a_session_that_begins_anew_gives_no_more_slots() {
     w.assert_drained();
 }
 
+/// R34: a credit that comes back ends the row of stalls. A slow receiver keeps its session however
+/// often its sender stalls.
+#[test]
+fn stalls_with_a_credit_between_them_are_not_in_a_row() {
+    let mut w = World::met_with(depth(2));
+    let session =
+        |w: &World| w.nodes[0].driver.credits_with(w.peer(0, 1).unwrap()).unwrap().session;
+    let former = session(&w);
+    w.node(1).inline = Decision::Keep;
+    let mut order = w.order(lnd_core::driver::Kind::Put, 1, 10);
+    order.deadline = w.now.after(Span::from_secs(300));
+    let tags: Vec<Tag> = (0..6).map(|_| w.send(0, order).unwrap()).collect();
+    w.settle();
+    for _ in 0..2 {
+        for _ in 0..9 {
+            w.sleep(w.config.credit_stall);
+        }
+        w.node(1).answer_kept(0).unwrap();
+        w.settle();
+    }
+    assert!(w.count(0, Counter::Resyncs) > 16);
+    assert_eq!(session(&w), former);
+    for _ in 0..4 {
+        w.sleep(Span::from_millis(1));
+        w.node(1).answer_kept(0).unwrap();
+        w.settle();
+    }
+    w.sleep(Span::from_secs(1));
+    assert!(tags.iter().all(|&t| w.report(0, t).status.errno == 0));
+    w.assert_drained();
+}
+
 #[test]
 fn a_new_session_counts_its_requests_from_one() {
     let mut w = World::met_with(depth(4));
