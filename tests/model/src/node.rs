@@ -163,8 +163,9 @@ impl<'m, const SAFE_INVALIDATE: bool> Node<'m, SAFE_INVALIDATE> {
                 let (length, deadline) = (arrival.length(), now.after(Setup::DEADLINE));
                 let sink = [Fragment::new(0x2000, length)];
                 let it = Receive { sink: &sink, length, deadline, user: u64::from(id) };
+                drop(fabric);
                 let whole = matches!(arrival.recv(&it), Ok(Received::Done(Status::OK)));
-                fabric.demand(whole, "what came whole was not received (S1-4)");
+                self.fabric.borrow_mut().demand(whole, "what came whole was not received (S1-4)");
                 true
             }
             Inbound::Request(arrival) => {
@@ -202,9 +203,11 @@ impl<'m, const SAFE_INVALIDATE: bool> Node<'m, SAFE_INVALIDATE> {
         let mut fabric = self.fabric.borrow_mut();
         fabric.see(id);
         fabric.arrive(id);
+        drop(fabric);
         let sink = [Fragment::new(0x2000, offered.length().max(1))];
+        // A new count of credits may send what waited for it.
         let whole = offered.recv(&sink, payload.len() as u32) == Ok(Status::OK);
-        fabric.demand(whole, "what came whole was not received (S1-4)");
+        self.fabric.borrow_mut().demand(whole, "what came whole was not received (S1-4)");
         true
     }
 

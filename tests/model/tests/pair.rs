@@ -200,7 +200,7 @@ fn put_without_remote_completion_against_loss_and_link_down() {
 fn get_without_remote_completion_against_loss_and_link_down() {
     let faults = Faults { lost: 1, unverified: 1, link_down: [0, 1], ..NONE };
     let setup = Setup { signalled: false, ..Setup::new("get, done by word") };
-    explore(setup.sends(0, Get, LARGE).with(faults), &[OK, ERROR, ASSERTED, DEADLINE], 2_423);
+    explore(setup.sends(0, Get, LARGE).with(faults), &[OK, ERROR, ASSERTED, DEADLINE], 2_727);
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn s0_18_small_puts_without_slots_against_peer_down_and_new_incarnations() {
     let faults = Faults { peer_down: [1, 0], restarted: [0, 1], ..NONE };
     let setup = Setup { slots: 4, ends_at_once: true, ..Setup::new("at once, new lives") };
     let setup = setup.sends(0, Put, SMALL).sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
-    explore(setup, &[OK], 13_894);
+    explore(setup, &[OK], 13_945);
 }
 
 #[test]
