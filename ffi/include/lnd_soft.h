@@ -492,11 +492,14 @@ enum lnd_error lnd_soft_send(struct lnd_soft_node *node,
 			uint32_t *sent);
 
 /**
- * lnd_soft_ready() - Whether the next frame into a mailbox finds room: for lnd_ops.ready.
+ * lnd_soft_ready() - Whether the next frame into a mailbox finds room, and a request has its way:
+ * for lnd_ops.ready.
  * @node: this host's node, prepared.
  * @link: the link.
  * @lane: enum lnd_lane.
  * @to: the receiving node's number.
+ *
+ * A request does not go by a link without a cable at the other end, if another link has both.
  *
  * Context: any; one at a time for a node, and not concurrently with lnd_soft_send().
  * Return: 1 or 0.

@@ -6,7 +6,7 @@
 #ifndef LND_LNET_REGION_H
 #define LND_LNET_REGION_H
 
-#define LND_LNET_DESCRIPTION "LNet's driver over software hardware: loop and ivshmem"
+#define LND_LNET_DESCRIPTION "LNet's driver over shared memory"
 
 /* A fragment's address may be that of any memory of the kernel. */
 #define LND_LNET_READS_IN_PLACE	true

@@ -7,7 +7,7 @@
 
 static bool fail_fast;
 module_param(fail_fast, bool, 0644);
-MODULE_PARM_DESC(fail_fast, "messages of an interface without a link fail at once");
+MODULE_PARM_DESC(fail_fast, "without a link messages fail at once");
 
 /* Whether LNet's message is a GET whose answer goes straight into its memory. */
 static bool lnd_lnet_optimised(const struct lnet_msg *msg)

@@ -6,23 +6,23 @@
 
 unsigned int lnd_host_slots = 128;
 module_param_named(slots, lnd_host_slots, uint, 0444);
-MODULE_PARM_DESC(slots, "transfers at once of each node");
+MODULE_PARM_DESC(slots, "transfers at once");
 
 unsigned int lnd_host_drain_ms = 500;
 module_param_named(drain_ms, lnd_host_drain_ms, uint, 0444);
-MODULE_PARM_DESC(drain_ms, "ms within which an invalidated descriptor must come back");
+MODULE_PARM_DESC(drain_ms, "ms for an invalidated descriptor to come back");
 
 unsigned int lnd_host_poll_ms;
 module_param_named(poll_ms, lnd_host_poll_ms, uint, 0444);
-MODULE_PARM_DESC(poll_ms, "ms between polls for messages, for peers that do not ring; 0: none");
+MODULE_PARM_DESC(poll_ms, "ms between polls for peers that do not ring; 0: none");
 
 unsigned int lnd_host_busy_poll_us;
 module_param_named(busy_poll_us, lnd_host_busy_poll_us, uint, 0644);
-MODULE_PARM_DESC(busy_poll_us, "us that a node's thread looks for work before it sleeps; 0: none");
+MODULE_PARM_DESC(busy_poll_us, "us a thread looks for work before it sleeps; 0: none");
 
 static char *completion = "hard";
 module_param(completion, charp, 0444);
-MODULE_PARM_DESC(completion, "where completions are taken: hard (interrupt) or soft (tasklet)");
+MODULE_PARM_DESC(completion, "completions are taken in: hard (interrupt), soft (tasklet)");
 
 bool lnd_host_softirq;
 

@@ -15,7 +15,7 @@ MODULE_PARM_DESC(links, "loop: links of each node, 1 to 4");
 
 static unsigned int window_mib = 32;
 module_param(window_mib, uint, 0444);
-MODULE_PARM_DESC(window_mib, "loop: MiB of each node's payload window");
+MODULE_PARM_DESC(window_mib, "loop: MiB of a node's window");
 
 static struct lnd_host_fabric *lnd_host_loop;
 

@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 use lnd_core::id::LinkId;
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_dma::memory::{LayoutError, LinkMemory};
-use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
+use lnd_dma::regs::{LinkBits, Register, RegisterAccess, RegisterBlock};
 use lnd_shortmsg::mailbox;
 
 use crate::region::SharedRegion;
@@ -173,6 +173,18 @@ impl<'m> SoftFabric<'m> {
         let number = node as usize * self.shape.links as usize + link.index();
         let place = self.region.place(self.offsets.links + number * bytes, bytes)?;
         Some((place, bytes))
+    }
+
+    /// Whether one node's link has its clock. One that has never been there has none.
+    #[inline(never)]
+    pub(crate) fn link_up(&self, node: u32, link: LinkId) -> bool {
+        let Some((place, _)) = self.link_place(node, link) else { return false };
+        // SAFETY: a link's memory lies within the region at a page's begin and is longer than its
+        // registers. These are atomics, for which every bit pattern is valid.
+        let registers: &RegisterBlock = unsafe { place.cast().as_ref() };
+        // Acquire: partner is the Release of the writes of registers.
+        let bits = registers.link.load(Ordering::Acquire);
+        LinkBits::from_bits_retain(bits).contains(LinkBits::UP)
     }
 
     /// Sets the link register of one node's link: the cable is pulled or put back. The node's

@@ -5,7 +5,6 @@ use core::fmt;
 
 use lnd_core::id::LinkId;
 use lnd_core::message::Lane;
-use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::mailbox::{self, Outlet};
 
@@ -102,17 +101,23 @@ impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
         to < self.fabric.shape().nodes && to != self.me
     }
 
-    /// Whether the next frame into this mailbox finds room. Only the sender uses up room, so the
-    /// answer stays true.
+    /// Whether the next frame into this mailbox finds room, and a request has its way. Only the
+    /// sender uses up room, so the next frame is sent in any case.
     pub fn ready(&mut self, link: LinkId, to: u32, lane: Lane) -> bool {
         self.outlet(link, to, lane).is_ok_and(|outlet| outlet.has_room())
+            && (lane == Lane::Control || self.is_way(link, to))
+    }
+
+    /// Whether requests to a node go by a link. Without a cable at the other end whatever a request
+    /// asks for fails there, so requests go by a link that has both its cables, if there is one.
+    fn is_way(&self, link: LinkId, to: u32) -> bool {
+        let whole = |link| self.fabric.link_up(to, link) && self.link_up(link);
+        whole(link) || !self.fabric.links().any(whole)
     }
 
     /// Whether the local link has its clock.
     pub fn link_up(&self, link: LinkId) -> bool {
-        self.fabric.link_memory(self.me, link).is_ok_and(|memory| {
-            LinkBits::from_bits_retain(memory.read(Register::Link)).contains(LinkBits::UP)
-        })
+        self.fabric.link_up(self.me, link)
     }
 
     /// Sends a frame. Ring node `to` afterwards.

@@ -13,9 +13,10 @@ use crate::shard::Driver;
 use crate::slots::{PutOff, SlotState};
 
 impl<P: Ports> Driver<'_, P> {
-    /// The link on which the first waiting request of this peer can be sent now, if any.
-    /// `preference`: the link that the request asks for.
-    #[inline]
+    /// The link on which the first waiting request of this peer can be sent now, if it is the one
+    /// in turn. `preference`: the link that the request asks for.
+    #[cfg_attr(feature = "compact", inline(never))]
+    #[cfg_attr(not(feature = "compact"), inline)]
     pub(crate) fn way_out(&mut self, id: PeerId, preference: Option<LinkId>) -> Option<LinkId> {
         let peer = self.peers.get(id)?;
         let nid = peer.nid?;
@@ -27,6 +28,13 @@ impl<P: Ports> Driver<'_, P> {
         // Room is checked before the credit is spent. A credit that is spent without a message
         // would be lost until the next resync.
         self.channel.ready(link, nid, Lane::Request).then_some(link)
+    }
+
+    /// Any link on which it can be sent now. The one in turn may have no room where another one
+    /// has.
+    #[cfg_attr(not(feature = "compact"), inline(never))]
+    fn any_way_out(&mut self, id: PeerId, preference: Option<LinkId>) -> Option<LinkId> {
+        (0..self.links.len()).find_map(|_| self.way_out(id, preference))
     }
 
     /// Posts what waits for a peer, as far as credits, links and the channel allow.
@@ -44,7 +52,7 @@ impl<P: Ports> Driver<'_, P> {
             }
             let tag = self.slots.tag(peer.queue.first());
             let preference = self.slots.get(tag.index).and_then(SlotState::link_preference);
-            let Some(link) = self.way_out(id, preference) else { break };
+            let Some(link) = self.any_way_out(id, preference) else { break };
             self.unqueue(tag);
             self.post(now, tag, id, link, PostFrom::Queue);
         }

@@ -284,7 +284,8 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(cause) = self.link_closed(tag.index) {
             self.cancel(now, tag, cause);
         }
-        self.after_queueing(now, peer);
+        // Another link than the one in turn may have room.
+        self.flush(now, peer);
     }
 
     /// Counts a refused call.

@@ -399,3 +399,33 @@ fn links_of_unlike_features_agree_on_who_signals() {
         }
     }
 }
+
+/// A link without room holds up nothing that another link has room for. One that was asked for is
+/// waited for.
+#[test]
+fn a_request_goes_by_another_link_where_the_one_in_turn_has_no_room() {
+    for (turns, at_once) in [(0, false), (1, false), (0, true), (1, true)] {
+        let mut w = World::met();
+        w.fabric.borrow_mut().ends_at_once = at_once;
+        for _ in 0..turns {
+            w.put(0, 1, 10).unwrap();
+            w.settle();
+        }
+        w.hold("immediate");
+        w.fabric.borrow_mut().room.insert((0, 1), [1, 64]);
+        let by_link1 = Order { link: Some(LINK1), ..w.order(Kind::Put, 1, 10) };
+        w.send(0, by_link1).unwrap();
+        w.put(0, 1, 10).unwrap();
+        let links =
+            |w: &World| -> Vec<_> { w.fabric.borrow().wire.iter().map(|l| l.link).collect() };
+        assert_eq!(links(&w), [LINK1, LINK0], "{turns} {at_once}");
+        // Neither has room, and then only the one that was not asked for.
+        w.send(0, by_link1).unwrap();
+        w.settle();
+        assert_eq!(links(&w), [LINK1, LINK0]);
+        w.fabric.borrow_mut().room.insert((0, 1), [2, 64]);
+        w.settle();
+        w.sleep(w.config.link_poll);
+        assert_eq!(links(&w), [LINK1, LINK0, LINK1]);
+    }
+}

@@ -86,11 +86,14 @@ pub unsafe extern "C" fn lnd_soft_send(
     outcome(result.and(notified))
 }
 
-/// lnd_soft_ready() - Whether the next frame into a mailbox finds room: for lnd_ops.ready.
+/// lnd_soft_ready() - Whether the next frame into a mailbox finds room, and a request has its way:
+/// for lnd_ops.ready.
 /// @node: this host's node, prepared.
 /// @link: the link.
 /// @lane: enum lnd_lane.
 /// @to: the receiving node's number.
+///
+/// A request does not go by a link without a cable at the other end, if another link has both.
 ///
 /// Context: any; one at a time for a node, and not concurrently with lnd_soft_send().
 /// Return: 1 or 0.

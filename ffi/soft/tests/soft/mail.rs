@@ -156,6 +156,32 @@ fn frames_find_no_room_no_way_and_no_clock() {
     assert!(inbox.next(4, &mut [0; 256]).is_some());
 }
 
+/// What a request asks for moves by the link on which it came, and fails there if one end has no
+/// cable. Answers are short, and go by any link.
+#[test]
+fn s0_22_requests_go_by_a_link_with_both_cables_if_there_is_one() {
+    let land = land();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
+    let a = join(&fabric, 0, &Join::new(0)).unwrap();
+    let _b = join(&fabric, 1, &Join::new(0)).unwrap();
+    let mut out = outbox(&a);
+    let mut ways = |lane| [0, 1].map(|l| out.ready(link(l), 1, lane));
+    for (far, near, expected) in [
+        ([true, true], [true, true], [true, true]),
+        ([true, false], [true, true], [true, false]),
+        ([false, true], [true, true], [false, true]),
+        // No link has both: whatever there is, is tried.
+        ([false, false], [true, true], [true, true]),
+        ([true, false], [false, true], [true, true]),
+    ] {
+        for l in [0, 1] {
+            assert!(fabric.set_link(1, link(l), far[l]) && fabric.set_link(0, link(l), near[l]));
+        }
+        assert_eq!(ways(Lane::Request), expected, "{far:?} {near:?}");
+        assert_eq!(ways(Lane::Control), [true, true]);
+    }
+}
+
 /// A mailbox has one writer, so that a frame in the name of another node is found out: it changes
 /// nothing but a counter, and the named node's own frame is taken.
 #[test]
