@@ -10,6 +10,12 @@
 
 #include "lnd_verbs.h"
 
+/* Bytes of the list of pages that a descriptor of this length needs. */
+static size_t lnd_verbs_bounce_list(u32 length)
+{
+	return array_size(DIV_ROUND_UP(length, PAGE_SIZE), sizeof(struct scatterlist));
+}
+
 /* Pages without gaps, in @to. Returns how many, or -ENOBUFS: there is no memory for them now. */
 static int lnd_verbs_bounce_pages(struct scatterlist *to, u32 length)
 {
@@ -62,8 +68,7 @@ static void lnd_verbs_bounce_copy(struct scatterlist *to, struct scatterlist *fr
  */
 int lnd_verbs_bounce(struct lnd_verbs_desc *desc)
 {
-	struct scatterlist *to = kcalloc(DIV_ROUND_UP(desc->length, PAGE_SIZE), sizeof(*to),
-					 LND_HOST_NO_WAIT);
+	struct scatterlist *to = kmalloc(lnd_verbs_bounce_list(desc->length), LND_HOST_NO_WAIT);
 	int pages;
 
 	if (!to)
@@ -73,6 +78,7 @@ int lnd_verbs_bounce(struct lnd_verbs_desc *desc)
 		lnd_verbs_bounce_copy(to, desc->sg, desc->pieces);
 		desc->bounce = to;
 		desc->pieces = pages;
+		lnd_host_hold(LND_HOST_HELD_BYTES, lnd_verbs_bounce_list(desc->length));
 		lnd_verbs_count(desc->peer->node, LND_VERBS_BOUNCED);
 		return 0;
 	}
@@ -90,8 +96,11 @@ void lnd_verbs_unbounce(struct lnd_verbs_desc *desc)
 {
 	int i;
 
-	for (i = 0; desc->bounce && i < desc->pieces; i++)
+	if (!desc->bounce)
+		return;
+	for (i = 0; i < desc->pieces; i++)
 		lnd_host_put_page(sg_page(&desc->bounce[i]));
+	lnd_host_hold(LND_HOST_HELD_BYTES, -(long)lnd_verbs_bounce_list(desc->length));
 	kfree(desc->bounce);
 	desc->bounce = NULL;
 }

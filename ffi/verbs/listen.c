@@ -26,21 +26,24 @@ static int lnd_verbs_request(struct lnd_verbs_node *node, struct rdma_cm_id *id,
 {
 	const struct sockaddr_in *from = (void *)&id->route.addr.dst_addr;
 	const struct rdma_conn_param *param = &event->param.conn;
-	struct lnd_verbs_peer *peer = NULL;
+	struct lnd_verbs_peer *peer;
 	struct lnd_verbs_hello hello;
 	struct sockaddr_in address;
-	bool taken = false;
+	bool known, taken = false;
 
 	if (READ_ONCE(node->ending) || !param->private_data ||
 	    param->private_data_len < sizeof(hello))
 		return lnd_verbs_refuse(node, id, LND_VERBS_STRANGERS);
 	memcpy(&hello, param->private_data, sizeof(hello));
-	if (lnd_verbs_hello_good(node, &hello) && from->sin_family == AF_INET &&
-	    lnd_verbs_where(be64_to_cpu(hello.from), &address) &&
-	    from->sin_addr.s_addr == address.sin_addr.s_addr)
-		peer = lnd_verbs_peer_add(node, be64_to_cpu(hello.from));
-	if (!peer)
+	known = lnd_verbs_hello_good(node, &hello) && from->sin_family == AF_INET &&
+		be64_to_cpu(hello.from) != node->nid &&
+		lnd_verbs_where(be64_to_cpu(hello.from), &address) &&
+		from->sin_addr.s_addr == address.sin_addr.s_addr;
+	if (!known)
 		return lnd_verbs_refuse(node, id, LND_VERBS_STRANGERS);
+	peer = lnd_verbs_peer_add(node, be64_to_cpu(hello.from));
+	if (!peer)
+		return lnd_verbs_refuse(node, id, LND_VERBS_NO_ROOM);
 	spin_lock_bh(&peer->lock);
 	if (!peer->incoming) {
 		id->context = peer;

@@ -229,8 +229,9 @@ void lnd_verbs_give_up(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back)
 		desc->motion = LND_VERBS_PULLING;
 	}
 	desc->given_up = true;
-	if (!desc->issued && !desc->reads)
-		lnd_verbs_give_back(desc, LND_RETURNED_UNTOUCHED, back);
-	else if (!desc->reads || lnd_verbs_defect("early"))
-		lnd_verbs_give_back(desc, LND_RETURNED_TOUCHED, back);
+	if (lnd_verbs_defect("early"))
+		desc->reads = 0;
+	if (!desc->reads)
+		lnd_verbs_give_back(desc, desc->issued ? LND_RETURNED_TOUCHED :
+				    LND_RETURNED_UNTOUCHED, back);
 }

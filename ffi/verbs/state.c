@@ -12,6 +12,7 @@ static const char *const lnd_verbs_names[LND_VERBS_COUNTS] = {
 	[LND_VERBS_GAVE_UP] = "gave_up",
 	[LND_VERBS_REFUSED] = "refused",
 	[LND_VERBS_STRANGERS] = "strangers",
+	[LND_VERBS_NO_ROOM] = "no_room",
 	[LND_VERBS_YIELDED] = "yielded",
 	[LND_VERBS_CLOSINGS] = "closings",
 	[LND_VERBS_SENDS] = "sends",

@@ -127,13 +127,16 @@ flood() {
 
 flooded() { idle || [ "$(verbs opened)" -gt 1 ] || [ "$(verbs errors)" -gt 0 ]; }
 
-# Deadlines that end in the middle of READs, and before them.
+# Deadlines that end in the middle of READs, and before them. The network is so slow that a READ is
+# under way for longer than it takes to poison what was reported.
 late() {
     load_verbs deadline_ms=$((100 * patience))
     until_so 30 answered || die "the other machine does not come"
+    disturb delay 20ms
     job 60 put count=40 workers=2 flight=16 min=500000 max=1048576 to="$other"
     watched
     [ "$(of error)" -gt 0 ] || die "no message was late"
+    calm_network
     sound_verbs
 }
 
