@@ -25,8 +25,11 @@ lustre_root() {
     done
     mapfile -t others < <(modinfo -F depends "${modules[@]}" | tr ',' '\n' |
         grep -vxE '|libcfs|lnet|rdma_cm|ib_core' | sort -u)
-    printf '%s\n' "${others[@]}" >"$root/t/others"
-    kernel_modules "$root/t" "${others[@]}"
+    : >"$root/t/others"
+    if [ "${#others[@]}" -gt 0 ]; then
+        printf '%s\n' "${others[@]}" >"$root/t/others"
+        kernel_modules "$root/t" "${others[@]}"
+    fi
     tools=("$LUSTRE/lnet/utils/.libs/lnetctl" "$LUSTRE/lnet/utils/.libs/lst")
     cp "${tools[@]}" "$root/bin" || fail "$LUSTRE has no lnetctl and lst: build them first"
     library=$(find "$LUSTRE/lnet" -name 'liblnetconfig.so.[0-9]' -print -quit)
