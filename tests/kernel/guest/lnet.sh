@@ -141,6 +141,13 @@ if [ "$me" = 0 ]; then
             lst stop "$name"
         done
     done
+    # What is moved goes by the link that has both its cables.
+    cable 0 down
+    for operation in write read; do
+        bulk $operation 64K 7
+        lst stop "$name"
+    done
+    cable 0 up
     # The last one goes on while its interface goes.
     batch last 32 brw read check=full size=64K
     measured 2
