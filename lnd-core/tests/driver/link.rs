@@ -429,3 +429,29 @@ fn a_request_goes_by_another_link_where_the_one_in_turn_has_no_room() {
         assert_eq!(links(&w), [LINK1, LINK0, LINK1]);
     }
 }
+
+/// One poll finds room on any link, whether or not that link is in turn.
+#[test]
+fn a_request_that_waits_goes_by_the_first_link_that_has_room() {
+    for (turns, freed) in [(0, LINK0), (0, LINK1), (1, LINK0), (1, LINK1)] {
+        let mut w = World::met();
+        for _ in 0..turns {
+            w.put(0, 1, 10).unwrap();
+            w.settle();
+        }
+        w.hold("immediate");
+        w.fabric.borrow_mut().room.insert((0, 1), [1, 64]);
+        for _ in 0..3 {
+            w.put(0, 1, 10).unwrap();
+        }
+        assert_eq!(w.fabric.borrow().wire.len(), 2, "the third waits");
+        let at = w.fabric.borrow().wire.iter().position(|letter| letter.link == freed).unwrap();
+        let letter = w.letter(at).unwrap();
+        w.fabric.borrow_mut().wire.remove(at);
+        assert!(w.hand(&letter));
+        w.now = w.now.after(w.config.link_poll);
+        w.node(0).on_time();
+        let last = w.fabric.borrow().wire.iter().rfind(|l| l.kind() == "immediate").unwrap().link;
+        assert_eq!((last, w.said(0, 1, "immediate")), (freed, turns + 3), "{turns} {freed:?}");
+    }
+}

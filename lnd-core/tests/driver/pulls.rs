@@ -230,6 +230,33 @@ fn inv_5_the_request_of_a_pull_that_waits_may_end_in_any_way() {
     }
 }
 
+/// R18: the descriptor of a pull that waits has not been posted. A sweep asks no engine for it.
+#[test]
+fn r18_a_sweep_does_not_ask_for_what_waits_to_be_posted() {
+    let mut w = World::met_with(Config { pulls: 1, ..small() });
+    freeze(&w, 0, true);
+    let order = Order { link: Some(LINK0), ..w.order(Kind::Get, 1, 5000) };
+    let first = w.send(0, order).unwrap();
+    w.settle();
+    let second = w.send(0, order).unwrap();
+    w.settle_untold();
+    assert_eq!(gauges(&w, 0), (1, 1));
+    w.fabric.borrow_mut().endings.retain(|ending| ending.node != 0);
+    w.node(0).on_sent(second, Sent::Unknown);
+    assert!(!w.reported(0, second), "its queue still holds it");
+    let asked = |w: &World| w.device(0, 0, |d| d.calls.invalidates);
+    let before = asked(&w);
+    w.notify_link(0, LINK1, false);
+    w.settle();
+    assert_eq!(asked(&w), before);
+    freeze(&w, 0, false);
+    w.settle();
+    assert_eq!(w.report(0, first).status.errno, 0);
+    assert_ne!(w.report(0, second).status.errno, 0);
+    w.sleep(Span::from_secs(31));
+    w.assert_drained();
+}
+
 #[test]
 fn r64_late_pulls_in_front_do_not_hold_up_the_one_behind() {
     let mut w = World::met_with(Config { batch: 1, pulls: 1, ..small() });
