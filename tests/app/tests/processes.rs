@@ -180,12 +180,10 @@ fn a_node_outlives_its_terminal_if_it_is_to() {
     for (keep, ends) in [("", true), ("trap '' HUP; ", false)] {
         let script = format!("{keep}exec \"$0\" node --me 1@soft --dir store --window 34");
         let log = std::fs::File::create(place.dir.join("node.log")).unwrap();
-        let child = std::process::Command::new("sh")
-            .args(["-c", &script, env!("CARGO_BIN_EXE_lnd")])
-            .current_dir(&place.dir)
-            .stdout(log)
-            .spawn()
-            .unwrap();
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_lnd")]).current_dir(&place.dir);
+        place::heeds_hang_up(&mut command);
+        let child = command.stdout(log).spawn().unwrap();
         let mut node = place.adopt("node.log", child);
         node.wait_until("the node is up", |log| log.contains("is up"));
         node.signal("-HUP");

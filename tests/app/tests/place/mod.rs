@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread::sleep;
@@ -26,6 +27,7 @@ impl Place {
     pub fn lnd(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lnd"));
         command.args(args).current_dir(&self.dir).stdin(Stdio::null());
+        heeds_hang_up(&mut command);
         command
     }
 
@@ -117,6 +119,19 @@ impl Place {
         }
         below(&self.dir.join("store"))
     }
+}
+
+/// The process is ended by a terminal that is closed, although `nohup` may have started this test.
+pub fn heeds_hang_up(command: &mut Command) {
+    let usual = || {
+        // SAFETY: the default action is always allowed.
+        match unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) } {
+            libc::SIG_ERR => Err(std::io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    };
+    // SAFETY: the function calls `signal`, which is allowed between fork and exec.
+    unsafe { command.pre_exec(usual) };
 }
 
 impl Drop for Place {
