@@ -434,6 +434,20 @@ enum lnd_error lnd_soft_link_set(const struct lnd_soft_fabric *fabric,
 			    uint64_t *ring);
 
 /**
+ * lnd_soft_way() - Whether any link has its cable at both of two nodes.
+ * @fabric: the fabric.
+ * @node: a node.
+ * @other: another one.
+ *
+ * What a request asks for moves by a link that has both its cables. Where no link has, requests
+ * between the two nodes wait until their deadlines, or fail at the other node.
+ *
+ * Context: any.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK (none has).
+ */
+enum lnd_error lnd_soft_way(const struct lnd_soft_fabric *fabric, uint32_t node, uint32_t other);
+
+/**
  * lnd_soft_reg_read32() - Reads a register of a software engine: for lnd_ops.reg_read32.
  * @fabric: the fabric.
  * @node: this host's node, prepared.

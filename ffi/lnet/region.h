@@ -32,4 +32,10 @@ static inline bool lnd_lnet_reach(struct lnd_host_node *node, u64 peer)
 	return true;
 }
 
+/* Whether a link has its cable at both ends. Context: any. */
+static inline bool lnd_lnet_way(const struct lnd_host_node *node, u64 peer)
+{
+	return !lnd_soft_way(node->fabric->region, node->number, lnd_soft_node_of(peer));
+}
+
 #endif

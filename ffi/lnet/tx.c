@@ -5,7 +5,7 @@
 
 #include "lnet.h"
 
-static bool fail_fast;
+static bool fail_fast = true;
 module_param(fail_fast, bool, 0644);
 MODULE_PARM_DESC(fail_fast, "without a link messages fail at once");
 
@@ -15,6 +15,33 @@ static bool lnd_lnet_optimised(const struct lnet_msg *msg)
 	/* A router cannot answer for others, and what fits one message needs no second one. */
 	return msg->msg_type == LNET_MSG_GET && !msg->msg_routing && !msg->msg_target_is_router &&
 	       msg->msg_md && msg->msg_md->md_length > LND_HOST_INLINE;
+}
+
+/* Why a message cannot go: a negative errno and its class; 0: it can. */
+static int lnd_lnet_why_not(struct lnd_host_node *node, u64 peer, enum lnet_msg_hstatus *health)
+{
+	struct lnd_host_upper *upper = node->upper;
+	bool fast = fail_fast || READ_ONCE(upper->own->fail_fast);
+
+	if (fast && atomic_read(&upper->ni->ni_fatal_error_on)) {
+		lnd_lnet_count(upper, LND_LNET_FAST);
+		*health = LNET_MSG_STATUS_LOCAL_ERROR;
+		return -ENETDOWN;
+	}
+	if (!node->alive) {
+		*health = LNET_MSG_STATUS_LOCAL_ABORTED;
+		return -ESHUTDOWN;
+	}
+	if (!peer || !lnd_lnet_reach(node, peer)) {
+		*health = LNET_MSG_STATUS_LOCAL_NO_ROUTE;
+		return -EHOSTUNREACH;
+	}
+	if (fast && !lnd_lnet_way(node, peer)) {
+		lnd_lnet_count(upper, LND_LNET_FAST);
+		*health = LNET_MSG_STATUS_REMOTE_DROPPED;
+		return -EHOSTUNREACH;
+	}
+	return 0;
 }
 
 /**
@@ -77,16 +104,11 @@ int lnd_lnet_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg)
 		lnd_lnet_end(message, -ESHUTDOWN, LNET_MSG_STATUS_LOCAL_ABORTED, 0);
 		return 0;
 	}
-	if ((fail_fast || READ_ONCE(node->upper->own->fail_fast)) &&
-	    atomic_read(&ni->ni_fatal_error_on)) {
-		lnd_lnet_count(node->upper, LND_LNET_FAST);
-		lnd_lnet_end(message, -ENETDOWN, LNET_MSG_STATUS_LOCAL_ERROR, 0);
-	} else if (node->alive && peer && lnd_lnet_reach(node, peer)) {
+	rc = lnd_lnet_why_not(node, peer, &health);
+	if (rc)
+		lnd_lnet_end(message, rc, health, 0);
+	else
 		lnd_lnet_try(message);
-	} else {
-		lnd_lnet_end(message, node->alive ? -EHOSTUNREACH : -ESHUTDOWN, node->alive ?
-			     LNET_MSG_STATUS_LOCAL_NO_ROUTE : LNET_MSG_STATUS_LOCAL_ABORTED, 0);
-	}
 	up_read(&node->incarnation);
 	return 0;
 }

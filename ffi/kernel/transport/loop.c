@@ -62,7 +62,7 @@ int __init lnd_host_loop_init(void)
 	fabric = lnd_host_alloc(sizeof(*fabric), LND_HOST_MAY_WAIT, LND_HOST_AT_LOOP_FABRIC);
 	if (!fabric)
 		return -ENOMEM;
-	snprintf(fabric->name, sizeof(fabric->name), "loop");
+	memcpy(fabric->name, "loop", sizeof("loop"));
 	fabric->ours = nodes;
 	rc = lnd_host_loop_format(fabric);
 	if (!rc)

@@ -187,6 +187,16 @@ impl<'m> SoftFabric<'m> {
         LinkBits::from_bits_retain(bits).contains(LinkBits::UP)
     }
 
+    /// Whether a link has its cable at both of two nodes.
+    pub(crate) fn is_whole(&self, link: LinkId, nodes: [u32; 2]) -> bool {
+        nodes.into_iter().all(|node| self.link_up(node, link))
+    }
+
+    /// Whether any link has its cable at both of two nodes. Context: any.
+    pub fn has_way(&self, nodes: [u32; 2]) -> bool {
+        self.links().any(|link| self.is_whole(link, nodes))
+    }
+
     /// Sets the link register of one node's link: the cable is pulled or put back. The node's
     /// engine must be stepped to see it. Returns whether there is such a link.
     pub fn set_link(&self, node: u32, link: LinkId, up: bool) -> bool {

@@ -111,8 +111,8 @@ impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
     /// Whether requests to a node go by a link. Without a cable at the other end whatever a request
     /// asks for fails there, so requests go by a link that has both its cables, if there is one.
     fn is_way(&self, link: LinkId, to: u32) -> bool {
-        let whole = |link| self.fabric.link_up(to, link) && self.link_up(link);
-        whole(link) || !self.fabric.links().any(whole)
+        let ends = [to, self.me];
+        self.fabric.is_whole(link, ends) || !self.fabric.has_way(ends)
     }
 
     /// Whether the local link has its clock.

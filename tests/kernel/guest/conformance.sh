@@ -77,6 +77,13 @@ if [ "$node" != none ]; then
     echo start >$stub/run || die "the NIs do not start without cables"
     sleep 1
     marked 1 || die "an NI that starts without a link is not marked"
+    echo stop >$stub/run
+    # Messages fail at once without a link at either end. Who counts them has sent them.
+    echo traffic.mixed >$stub/run
+    grep -h failed_fast "/sys/kernel/debug/$lnd"/*/lnet >/fast || die "nothing is counted"
+    ! grep ' 0$' /fast || die "messages without a link do not fail at once: $(cat $stub/report)"
+    say "FAST $(paste -sd ' ' /fast)"
+    echo start >$stub/run || die "the NIs do not start without cables"
     echo link 1 up >"$control"
     until_so 10 marked 0 || die "an NI whose link comes back is marked"
     echo link 0 up >"$control"

@@ -82,9 +82,9 @@ breaks() {
 fast=/sys/module/lnd_lnet/parameters/fail_fast
 breaks own-link "$theirs" "$net" here cables
 breaks own-link "$other" tcp here card
-echo 1 >$fast
-breaks own-link-fail-fast "$theirs" "$net" here cables
 echo 0 >$fast
+breaks own-link-waits "$theirs" "$net" here cables
+echo 1 >$fast
 breaks peers-link "$theirs" "$net" there cables
 breaks peers-link "$other" tcp there card
 breaks peers-interface "$theirs" "$net" there ours

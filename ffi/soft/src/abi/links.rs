@@ -97,6 +97,29 @@ pub unsafe extern "C" fn lnd_soft_link_set(
     outcome(set())
 }
 
+/// lnd_soft_way() - Whether any link has its cable at both of two nodes.
+/// @fabric: the fabric.
+/// @node: a node.
+/// @other: another one.
+///
+/// What a request asks for moves by a link that has both its cables. Where no link has, requests
+/// between the two nodes wait until their deadlines, or fail at the other node.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK (none has).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_way(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    other: u32,
+) -> lnd_error {
+    let way = || {
+        let fabric = given!(fabric_of(fabric))?;
+        fabric.has_way([node, other]).then_some(()).ok_or(lnd_error::LND_E_LINK)
+    };
+    outcome(way())
+}
+
 /// lnd_soft_reg_read32() - Reads a register of a software engine: for lnd_ops.reg_read32.
 /// @fabric: the fabric.
 /// @node: this host's node, prepared.

@@ -45,7 +45,9 @@ pub use fabric::{
     lnd_soft_frame_max, lnd_soft_nid, lnd_soft_node_of, lnd_soft_region_size, lnd_soft_shape_get,
     lnd_soft_shape_init,
 };
-pub use links::{lnd_soft_link_get, lnd_soft_link_set, lnd_soft_reg_read32, lnd_soft_reg_write32};
+pub use links::{
+    lnd_soft_link_get, lnd_soft_link_set, lnd_soft_reg_read32, lnd_soft_reg_write32, lnd_soft_way,
+};
 pub use mail::{lnd_soft_ready, lnd_soft_receive, lnd_soft_release, lnd_soft_send};
 pub use node::{
     lnd_soft_announce, lnd_soft_incarnation, lnd_soft_is_alive, lnd_soft_join, lnd_soft_leave,

@@ -114,8 +114,14 @@ fn an_incarnation_from_c() {
         assert_eq!(lnd_soft_engine_step(engine, 1, 8, &mut progress), LND_OK);
         assert_eq!((progress.interrupts, progress.busy), (2, 0), "the link works");
         let mut ring = 0;
+        assert_eq!(lnd_soft_way(host.fabric, 0, 1), LND_OK);
         assert_eq!(lnd_soft_link_set(host.fabric, 0, 0, 0, &mut ring), LND_OK);
         assert_eq!(ring, 1);
+        assert_eq!(lnd_soft_way(host.fabric, 0, 1), LND_E_LINK);
+        assert_eq!(lnd_soft_way(host.fabric, 1, 0), LND_E_LINK, "either end's cable");
+        assert_eq!(lnd_soft_way(host.fabric, 1, 1), LND_OK);
+        assert_eq!(lnd_soft_way(host.fabric, 1, 2), LND_E_LINK, "no such node");
+        assert_eq!(lnd_soft_way(null_mut(), 0, 1), LND_E_NULL);
         assert_eq!(lnd_soft_send(a, 0, 1, 1, text, 5, &mut sent), LND_E_LINK);
         assert_eq!(sent, 2);
         assert_eq!(lnd_soft_engine_step(engine, 2, 8, &mut progress), LND_OK);

@@ -166,18 +166,19 @@ fn s0_22_requests_go_by_a_link_with_both_cables_if_there_is_one() {
     let _b = join(&fabric, 1, &Join::new(0)).unwrap();
     let mut out = outbox(&a);
     let mut ways = |lane| [0, 1].map(|l| out.ready(link(l), 1, lane));
-    for (far, near, expected) in [
-        ([true, true], [true, true], [true, true]),
-        ([true, false], [true, true], [true, false]),
-        ([false, true], [true, true], [false, true]),
+    for (far, near, expected, way) in [
+        ([true, true], [true, true], [true, true], true),
+        ([true, false], [true, true], [true, false], true),
+        ([false, true], [true, true], [false, true], true),
         // No link has both: whatever there is, is tried.
-        ([false, false], [true, true], [true, true]),
-        ([true, false], [false, true], [true, true]),
+        ([false, false], [true, true], [true, true], false),
+        ([true, false], [false, true], [true, true], false),
     ] {
         for l in [0, 1] {
             assert!(fabric.set_link(1, link(l), far[l]) && fabric.set_link(0, link(l), near[l]));
         }
         assert_eq!(ways(Lane::Request), expected, "{far:?} {near:?}");
+        assert_eq!([[0, 1], [1, 0]].map(|ends| fabric.has_way(ends)), [way; 2]);
         assert_eq!(ways(Lane::Control), [true, true]);
     }
 }
