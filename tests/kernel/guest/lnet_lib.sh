@@ -79,6 +79,11 @@ gone() { # NID
     ! answers "$1" 2000
 }
 
+# absent: no interface of machine 0 is up on the fabric. One without cables is.
+absent() {
+    [ "$(value "$root/$if/nodes" node0)" != 2 ]
+}
+
 # resent: messages that LNet has sent again.
 resent() {
     lnetctl stats show | awk '/resend_count/ { print $2 }'

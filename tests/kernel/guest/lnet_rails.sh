@@ -73,7 +73,7 @@ until_so 60 answers "$theirs" || die "the other machine does not answer"
 
 if [ "$me" = 1 ]; then
     finished() {
-        gone "$theirs" && sleep 5 && gone "$theirs"
+        absent && gone "$theirs" && sleep 5 && gone "$theirs"
     }
     until_so 1000 finished || die "the other machine does not go"
     unloaded
