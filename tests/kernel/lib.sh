@@ -120,8 +120,8 @@ build_module() {
     sed -i '/Skipping BTF generation/d' "$work/logs/make"
 }
 
-# dkms_build FOLDER: the module of ffi/FOLDER by DKMS, in folders of its own, as a package lays the
-# sources out.
+# dkms_build FOLDER: the module of ffi/FOLDER by DKMS, in folders of its own, from what its "make
+# dkms" lays out.
 dkms_build() {
     local tree=$work/dkms/tree from=$work/dkms/source conf=ffi/$1/dkms.conf
     local name version module at built
@@ -131,15 +131,8 @@ dkms_build() {
     module=$(sed -n 's/^BUILT_MODULE_NAME\[0\]="\(.*\)"/\1/p' "$conf")
     at=$from/$name-$version
     rm -rf "$work/dkms"
-    mkdir -p "$tree" "$at/lib"
-    cp "$conf" "$at"
-    copy_sources "$at/kernel"
-    if [ "$1" != kernel ]; then
-        mkdir "$at/$1"
-        find "ffi/$1" -maxdepth 1 -type f -exec cp -t "$at/$1" {} +
-    fi
-    cp -r ffi/include "$at/include"
-    cp "$work/liblnd_kernel.a" "$at/lib"
+    mkdir -p "$tree" "$from"
+    make -s -C "ffi/$1" dkms LND_LIB="$work/liblnd_kernel.a" DKMS_SOURCE="$at"
     (
         # Keys of its own, too; and no Rust.
         export mok_signing_key=$work/dkms/key mok_certificate=$work/dkms/certificate
