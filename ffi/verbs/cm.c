@@ -6,8 +6,8 @@
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include "lnd_verbs.h"
 
-#define MAGIC	0x4c4e4456u	/* "LNDV" */
-#define VERSION	3
+#define HELLO_MAGIC	0x4c4e4456u	/* "LNDV" */
+#define HELLO_VERSION	3
 
 static_assert(sizeof(struct lnd_verbs_hello) <= 56, "the private data of a request");
 
@@ -23,8 +23,8 @@ void lnd_verbs_say(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *he
 	u32 lane;
 
 	memset(hello, 0, sizeof(*hello));
-	hello->magic = cpu_to_be32(MAGIC);
-	hello->version = cpu_to_be32(VERSION);
+	hello->magic = cpu_to_be32(HELLO_MAGIC);
+	hello->version = cpu_to_be32(HELLO_VERSION);
 	hello->from = cpu_to_be64(peer->node->nid);
 	hello->to = cpu_to_be64(peer->nid);
 	hello->incarnation = cpu_to_be64(peer->node->incarnation);
@@ -44,8 +44,8 @@ void lnd_verbs_say(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *he
  */
 bool lnd_verbs_hello_good(const struct lnd_verbs_node *node, const struct lnd_verbs_hello *hello)
 {
-	return be32_to_cpu(hello->magic) == MAGIC && be32_to_cpu(hello->version) == VERSION &&
-	       be64_to_cpu(hello->to) == node->nid;
+	return be32_to_cpu(hello->magic) == HELLO_MAGIC &&
+	       be32_to_cpu(hello->version) == HELLO_VERSION && be64_to_cpu(hello->to) == node->nid;
 }
 
 /**
