@@ -7,23 +7,28 @@ use std::collections::BinaryHeap;
 
 use lnd_core::time::Instant;
 
-/// When something happens and in which order among what happens then, as one number that is
-/// compared at once, and where it is kept. The heap moves its entries about, so what happens is not
-/// in them.
+/// When something happens, in which order among what happens then, and where it is kept, as one
+/// number that is compared at once. The heap moves its entries about, so what happens is not in
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    order: u128,
-    place: u32,
-}
+struct Entry(u128);
+
+/// Bits of an entry's place. The rest of its lower half is its number in order.
+const PLACE: u32 = 24;
 
 impl Entry {
     /// No two entries have the same number.
     const fn new(at: Instant, number: u64, place: u32) -> Self {
-        Self { order: (at.as_nanos() as u128) << 64 | number as u128, place }
+        assert!(number >> (64 - PLACE) == 0 && place >> PLACE == 0, "an entry has no room");
+        Self((at.as_nanos() as u128) << 64 | (number << PLACE) as u128 | place as u128)
     }
 
     const fn at(self) -> Instant {
-        Instant::from_nanos((self.order >> 64) as u64)
+        Instant::from_nanos((self.0 >> 64) as u64)
+    }
+
+    const fn place(self) -> usize {
+        (self.0 & ((1 << PLACE) - 1)) as usize
     }
 }
 
@@ -58,8 +63,8 @@ impl<E> Queue<E> {
     /// What happens next, and when.
     pub fn pop(&mut self) -> Option<(Instant, E)> {
         let Reverse(entry) = self.heap.pop()?;
-        let event = self.events.get_mut(entry.place as usize)?.take()?;
-        self.free.push(entry.place);
+        let event = self.events.get_mut(entry.place())?.take()?;
+        self.free.push(entry.place() as u32);
         Some((entry.at(), event))
     }
 

@@ -298,10 +298,14 @@ impl SimArgs {
             };
             return with_files(done, written);
         }
-        let run = |seed| Ok((world::run_with(&of(seed), defect)?.events(), ()));
-        match many::run(self.seeds(), self.jobs, self.quiet, run, |()| {}) {
+        let run = |seed| {
+            let summary = world::run_with(&of(seed), defect)?;
+            Ok((summary.events(), summary.steps))
+        };
+        let mut steps = 0;
+        match many::run(self.seeds(), self.jobs, self.quiet, run, |of_one| steps += of_one) {
             Ok(coverage) => {
-                self.all_passed(&coverage, "seeds", None);
+                self.all_passed(&coverage, "seeds", Some(&format!("{steps} steps")));
                 Ok(())
             }
             Err(failure) => self.failed(&failure, || shrink(failure.seed)),
