@@ -113,46 +113,69 @@ static enum lnd_error lnd_lnet_begin(struct lnd_lnet_message *message)
 	return message->way == LND_LNET_CAME ? lnd_lnet_decide(message) : lnd_lnet_submit(message);
 }
 
+/* A message waits for room: one of a peer's among its like, one of ours in its turn. */
+static void lnd_lnet_wait(struct lnd_lnet_message *message)
+{
+	struct lnd_host_upper *upper = message->node->upper;
+	bool again = message->waits;
+
+	message->waits = true;
+	spin_lock(&upper->lock);
+	if (message->way == LND_LNET_CAME)
+		list_move_tail(&message->list, &upper->hungry);
+	else if (again)
+		list_move(&message->list, &upper->waiting);
+	else
+		list_move_tail(&message->list, &upper->waiting);
+	spin_unlock(&upper->lock);
+	/* From here on the node's thread may end it. */
+	if (!again) {
+		lnd_lnet_count(upper, LND_LNET_WAITED);
+		lnd_host_node_wake(upper->node);
+	}
+}
+
+/* Gives a message to the library, or lets it wait for room. Returns whether it does not wait. */
+static bool lnd_lnet_attempt(struct lnd_lnet_message *message)
+{
+	enum lnd_error error;
+
+	/* Entered first: the report may come, and free the message, before this returns. */
+	lnd_lnet_enter(message, &message->node->upper->messages);
+	error = lnd_lnet_begin(message);
+	if (!error)
+		return true;
+	if (error == LND_E_NO_SLOTS || error == LND_E_NO_LISTS || error == LND_E_WAIT) {
+		if (message->deadline > lnd_host_now()) {
+			lnd_lnet_wait(message);
+			return false;
+		}
+		error = LND_E_DEADLINE;
+	}
+	/* Else the peer would wait for its deadline. */
+	if (message->way == LND_LNET_CAME && error != LND_E_GONE)
+		lnd_nak(message->node->ni, message->request, LND_NAK_FAILED, lnd_host_now());
+	lnd_lnet_end(message, lnd_error_errno(error), lnd_error_health(error), 0);
+	return true;
+}
+
 /**
  * lnd_lnet_try() - Gives a message to the library, or lets it wait for room.
- * @message: in a list of its node.
+ * @message: in a list of its node, or in none yet.
  *
- * LNet does not try again, so a message that it may not refuse waits here.
+ * LNet does not try again, so a message that it may not refuse waits here. What needs the window
+ * waits behind those that wait for it: whenever LNet is told of an end it sends the next message,
+ * which would always come before them.
  *
  * Context: thread, with nothing held. Does not wait.
  */
 void lnd_lnet_try(struct lnd_lnet_message *message)
 {
-	struct lnd_host_upper *upper = message->node->upper;
-	enum lnd_error error;
-
-	/* Entered first: the report may come, and free the message, before this returns. */
-	lnd_lnet_enter(message, &upper->messages);
-	error = lnd_lnet_begin(message);
-	if (!error)
-		return;
-	if (error == LND_E_NO_SLOTS || error == LND_E_NO_LISTS || error == LND_E_WAIT) {
-		bool first = !message->waits;
-
-		if (message->deadline <= lnd_host_now()) {
-			error = LND_E_DEADLINE;
-			goto end;
-		}
-
-		message->waits = true;
-		lnd_lnet_enter(message, &upper->waiting);
-		/* From here on the node's thread may end it. */
-		if (first) {
-			lnd_lnet_count(upper, LND_LNET_WAITED);
-			lnd_host_node_wake(upper->node);
-		}
-		return;
-	}
-end:
-	/* Else the peer would wait for its deadline. */
-	if (message->way == LND_LNET_CAME && error != LND_E_GONE)
-		lnd_nak(message->node->ni, message->request, LND_NAK_FAILED, lnd_host_now());
-	lnd_lnet_end(message, lnd_error_errno(error), lnd_error_health(error), 0);
+	if (message->way == LND_LNET_SENT && message->payload.length &&
+	    !lnd_lnet_in_place(message) && !list_empty(&message->node->upper->waiting))
+		lnd_lnet_wait(message);
+	else
+		lnd_lnet_attempt(message);
 }
 
 /**
@@ -160,23 +183,28 @@ end:
  * @upper: the node's.
  * @now: the time.
  *
+ * Peers' requests come first, each of them: they wait for different things, and free what others
+ * wait for. Those of ours keep their order.
+ *
  * Context: the node's thread.
  * Return: when to call again, if nothing is reported before.
  */
 u64 lnd_lnet_retry(struct lnd_host_upper *upper, u64 now)
 {
 	struct lnd_lnet_message *message;
-	LIST_HEAD(waiting);
+	LIST_HEAD(hungry);
 	bool any;
 
 	spin_lock(&upper->lock);
-	list_splice_init(&upper->waiting, &waiting);
+	list_splice_init(&upper->hungry, &hungry);
 	spin_unlock(&upper->lock);
-	/* In their order; each goes to the end of its next list. */
-	while ((message = list_first_entry_or_null(&waiting, struct lnd_lnet_message, list)))
-		lnd_lnet_try(message);
+	while ((message = lnd_lnet_first(upper, &hungry, &upper->messages)))
+		lnd_lnet_attempt(message);
+	while ((message = lnd_lnet_first(upper, &upper->waiting, &upper->messages)) &&
+	       lnd_lnet_attempt(message))
+		cond_resched();
 	spin_lock(&upper->lock);
-	any = !list_empty(&upper->waiting);
+	any = !list_empty(&upper->waiting) || !list_empty(&upper->hungry);
 	spin_unlock(&upper->lock);
 	return any ? now + 10 * NSEC_PER_MSEC : LND_NEVER;
 }

@@ -111,14 +111,14 @@ struct lnd_host_upper {
 	spinlock_t lock;	/* protects the lists, and LNet's fatal mark */
 	struct list_head messages;	/* the library reports their end */
 	struct list_head undecided;	/* LNet has them, and calls lnd_recv() for each */
-	struct list_head waiting;	/* accepted from LNet; the library has no room yet */
+	struct list_head waiting;	/* accepted from LNet; there is no room yet */
+	struct list_head hungry;	/* peers' requests that wait for room */
 	struct list_head looped;	/* for loop */
 	struct work_struct loop;
 	struct lnd_lnet_message *spare;	/* for the next request of a peer */
 	struct work_struct supply;	/* makes the next one */
 	bool halted;	/* nothing is supplied any more */
 	const struct lnd_lnet_tunables *own;	/* LNet changes them at any time */
-	u32 links_down;
 	bool removed;	/* its device */
 	atomic_long_t counts[LND_LNET_COUNTS];
 };
@@ -144,7 +144,7 @@ struct lnd_host_node *lnd_lnet_find(struct lnd_host_fabric *const *fabrics, cons
 /* ni.c */
 int lnd_lnet_startup(struct lnet_ni *ni);
 void lnd_lnet_shutdown(struct lnet_ni *ni);
-void lnd_lnet_links(struct lnd_host_upper *upper, u32 down);
+void lnd_lnet_links(struct lnd_host_upper *upper, bool up);
 void lnd_lnet_add(struct lnd_host_fabric *fabric);
 void lnd_lnet_remove(struct lnd_host_fabric *fabric);
 u64 lnd_lnet_peer(const struct lnd_host_node *node, const struct lnet_nid *nid);
@@ -191,6 +191,8 @@ void lnd_lnet_put(struct lnd_lnet_message *message);
 void lnd_lnet_reuse(struct lnd_lnet_message *message);
 void lnd_lnet_enter(struct lnd_lnet_message *message, struct list_head *list);
 void lnd_lnet_leave(struct lnd_lnet_message *message);
+struct lnd_lnet_message *lnd_lnet_first(struct lnd_host_upper *upper, struct list_head *from,
+					struct list_head *to);
 int lnd_lnet_pages(struct lnd_lnet_message *message, const struct bio_vec *kiov,
 		   unsigned int niov, unsigned int offset, unsigned int length);
 void lnd_lnet_end(struct lnd_lnet_message *message, int error, enum lnet_msg_hstatus health,

@@ -31,21 +31,12 @@ int lnd_lnet_loop(struct lnd_host_upper *upper, struct lnet_msg *msg)
 		lnd_lnet_end(message, -EIO, health, 0);
 		return 0;
 	}
-	lnd_lnet_enter(message, &upper->looped);
-	queue_work(system_unbound_wq, &upper->loop);
-	return 0;
-}
-
-static struct lnd_lnet_message *lnd_lnet_loop_next(struct lnd_host_upper *upper)
-{
-	struct lnd_lnet_message *message;
-
+	/* In one: a work item that runs already may end it, and LNet the interface. */
 	spin_lock(&upper->lock);
-	message = list_first_entry_or_null(&upper->looped, struct lnd_lnet_message, list);
-	if (message)
-		list_move_tail(&message->list, &upper->undecided);
+	list_move_tail(&message->list, &upper->looped);
+	queue_work(system_unbound_wq, &upper->loop);
 	spin_unlock(&upper->lock);
-	return message;
+	return 0;
 }
 
 /* Context: work. */
@@ -54,7 +45,7 @@ void lnd_lnet_loop_work(struct work_struct *work)
 	struct lnd_host_upper *upper = container_of(work, struct lnd_host_upper, loop);
 	struct lnd_lnet_message *message;
 
-	while ((message = lnd_lnet_loop_next(upper))) {
+	while ((message = lnd_lnet_first(upper, &upper->looped, &upper->undecided))) {
 		struct lnet_hdr hdr = message->msg->msg_hdr;
 		struct lnet_nid from = upper->ni->ni_nid;
 		int rc = lnet_parse(upper->ni, &hdr, &from, message, 0);

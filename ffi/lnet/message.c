@@ -101,6 +101,20 @@ void lnd_lnet_enter(struct lnd_lnet_message *message, struct list_head *list)
 	spin_unlock(&upper->lock);
 }
 
+/* Moves the first message of a list to the end of another one. Returns it. Context: thread. */
+struct lnd_lnet_message *lnd_lnet_first(struct lnd_host_upper *upper, struct list_head *from,
+					struct list_head *to)
+{
+	struct lnd_lnet_message *message;
+
+	spin_lock(&upper->lock);
+	message = list_first_entry_or_null(from, struct lnd_lnet_message, list);
+	if (message)
+		list_move_tail(&message->list, to);
+	spin_unlock(&upper->lock);
+	return message;
+}
+
 /* Takes a message out of its list. Context: thread. */
 void lnd_lnet_leave(struct lnd_lnet_message *message)
 {

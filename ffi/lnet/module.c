@@ -73,6 +73,7 @@ int lnd_upper_alloc(struct lnd_host_node *node)
 	INIT_LIST_HEAD(&upper->messages);
 	INIT_LIST_HEAD(&upper->undecided);
 	INIT_LIST_HEAD(&upper->waiting);
+	INIT_LIST_HEAD(&upper->hungry);
 	INIT_LIST_HEAD(&upper->looped);
 	INIT_WORK(&upper->loop, lnd_lnet_loop_work);
 	INIT_WORK(&upper->supply, lnd_lnet_supply);
@@ -89,7 +90,7 @@ void lnd_upper_free(struct lnd_host_node *node)
 /* A node that LNet does not use has no interface to report to. Context: thread. */
 int lnd_upper_config(struct lnd_host_node *node, struct lnd_config *config)
 {
-	if (!node->upper->ni)
+	if (!node->upper->ni || node->upper->removed)
 		return -ENODEV;
 	/* A lazy portal waits without bound, and LNet decides on everything in the end. */
 	config->decision_bound = LND_NEVER;
@@ -101,10 +102,13 @@ int lnd_upper_config(struct lnd_host_node *node, struct lnd_config *config)
 	return 0;
 }
 
-/* Context: the node's thread. */
+/*
+ * Until the node's start has ended nothing can be received: requests stay in their mailboxes.
+ * Context: the node's thread.
+ */
 bool lnd_upper_ready(struct lnd_host_node *node)
 {
-	return lnd_lnet_ready(node->upper);
+	return READ_ONCE(node->alive) && lnd_lnet_ready(node->upper);
 }
 
 /* Context: the node's thread. */
@@ -123,12 +127,16 @@ void lnd_upper_report(struct lnd_host_node *node, const struct lnd_report *repor
 		lnd_lnet_end(message, report->error, report->health, report->bytes);
 }
 
-static void lnd_lnet_link_event(struct lnd_host_upper *upper, const struct lnd_event *event)
+/* All links are asked: events of others may have been lost. */
+static bool lnd_lnet_any_link(struct lnd_host_node *node)
 {
-	if (event->state == LND_LINK_UP)
-		lnd_lnet_links(upper, upper->links_down & ~BIT(event->link));
-	else
-		lnd_lnet_links(upper, upper->links_down | BIT(event->link));
+	u32 link, state;
+
+	for (link = 0; link < node->fabric->links; link++) {
+		if (!lnd_link_state_get(node->ni, link, &state) && state == LND_LINK_UP)
+			return true;
+	}
+	return false;
 }
 
 /* Context: the node's thread. */
@@ -137,14 +145,16 @@ void lnd_upper_event(struct lnd_host_node *node, const struct lnd_event *event)
 	struct lnd_host_upper *upper = node->upper;
 	struct lnet_nid nid;
 
-	if (event->kind == LND_EVENT_LINK)
-		lnd_lnet_link_event(upper, event);
+	/* Of peers whose events are lost LNet learns by its own messages. */
+	if (event->kind == LND_EVENT_LINK || event->kind == LND_EVENT_OVERRUN)
+		lnd_lnet_links(upper, lnd_lnet_any_link(node));
 	if (event->kind != LND_EVENT_PEER)
 		return;
 	lnd_lnet_nid(upper, event->nid, &nid);
+	/* LNet's own clock, which moves with the ticks: it ignores what is said of the future. */
 	if (event->state == LND_PEER_GOOD || event->state == LND_PEER_DOWN)
 		LND_NOTIFY(upper->ni, &nid, event->state == LND_PEER_GOOD, false,
-			   div_u64(ktime_get_ns(), NSEC_PER_SEC));
+			   div_u64(ktime_get_coarse_ns(), NSEC_PER_SEC));
 }
 
 /* Context: the node's thread. */
@@ -176,6 +186,7 @@ void lnd_upper_drop(struct lnd_host_node *node)
 {
 	lnd_lnet_drop(&node->upper->messages, -ESHUTDOWN, LNET_MSG_STATUS_LOCAL_ABORTED);
 	lnd_lnet_drop(&node->upper->waiting, -ESHUTDOWN, LNET_MSG_STATUS_LOCAL_ABORTED);
+	lnd_lnet_drop(&node->upper->hungry, -ESHUTDOWN, LNET_MSG_STATUS_LOCAL_ABORTED);
 }
 
 MODULE_LICENSE("Dual MIT/GPL");

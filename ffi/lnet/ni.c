@@ -10,18 +10,16 @@ static DECLARE_WAIT_QUEUE_HEAD(lnd_lnet_unused);
 static struct lnd_host_fabric *lnd_lnet_fabrics[LND_LNET_FABRICS];
 
 /**
- * lnd_lnet_links() - Notes which links are down: an interface without a link is not chosen by LNet.
+ * lnd_lnet_links() - Notes whether a link is up: an interface without a link is not chosen by LNet.
  * @upper: the node's.
- * @down: a bit for each link. Only the node's thread calls this while there is one.
+ * @up: whether any is. Only the node's thread calls this while there is one.
  *
  * Context: thread.
  */
-void lnd_lnet_links(struct lnd_host_upper *upper, u32 down)
+void lnd_lnet_links(struct lnd_host_upper *upper, bool up)
 {
 	spin_lock(&upper->lock);
-	upper->links_down = down;
-	atomic_set(&upper->ni->ni_fatal_error_on,
-		   upper->removed || down == BIT(upper->node->fabric->links) - 1);
+	atomic_set(&upper->ni->ni_fatal_error_on, upper->removed || !up);
 	spin_unlock(&upper->lock);
 }
 
@@ -47,7 +45,7 @@ static int lnd_lnet_use(struct lnet_ni *ni, struct lnd_host_node *node)
 	}
 	node->upper->ni = ni;
 	/* Events say which links come up; a cable may be pulled. */
-	lnd_lnet_links(node->upper, BIT(node->fabric->links) - 1);
+	lnd_lnet_links(node->upper, false);
 	mutex_lock(&node->fabric->control);
 	rc = lnd_host_node_start(node);
 	mutex_unlock(&node->fabric->control);
@@ -110,6 +108,9 @@ void lnd_lnet_shutdown(struct lnet_ni *ni)
 	/* In one with the stop: a node without an interface is not revived. */
 	mutex_lock(&node->fabric->control);
 	lnd_host_node_stop(node);
+	/* One that was stopped before may still be held by a sender, which gets out now. */
+	down_write(&node->incarnation);
+	up_write(&node->incarnation);
 	WRITE_ONCE(node->upper->ni, NULL);
 	mutex_unlock(&node->fabric->control);
 	ni->ni_data = NULL;

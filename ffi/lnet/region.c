@@ -14,10 +14,12 @@
  */
 struct lnd_host_node *lnd_lnet_find(struct lnd_host_fabric *const *fabrics, const char *interface)
 {
-	size_t name = strcspn(interface, "0123456789");
+	size_t name = 0;
 	unsigned int i, number;
 	char rest;
 
+	while (interface[name] >= 'a')
+		name++;
 	/* a number and nothing behind it */
 	if (sscanf(interface + name, "%3u%c", &number, &rest) != 1)
 		return NULL;
@@ -25,8 +27,7 @@ struct lnd_host_node *lnd_lnet_find(struct lnd_host_fabric *const *fabrics, cons
 		struct lnd_host_fabric *fabric = fabrics[i];
 
 		if (fabric && number < LND_HOST_NODES && fabric->node[number] &&
-		    strcspn(fabric->name, "0123456789") == name &&
-		    !memcmp(fabric->name, interface, name))
+		    !strncmp(fabric->name, interface, name) && fabric->name[name] < 'a')
 			return fabric->node[number];
 	}
 	return NULL;

@@ -17,17 +17,14 @@ static bool lnd_lnet_optimised(const struct lnet_msg *msg)
 	       msg->msg_md && msg->msg_md->md_length > LND_HOST_INLINE;
 }
 
-/* Why a message cannot go: a negative errno and its class; 0: it can. */
+/*
+ * Why a message cannot go: a negative errno and its class; 0: it can. Nothing has been sent, so
+ * each class is one of those by which LNet sends it again, if it has another way.
+ */
 static int lnd_lnet_why_not(struct lnd_host_node *node, u64 peer, enum lnet_msg_hstatus *health)
 {
 	struct lnd_host_upper *upper = node->upper;
-	bool fast = fail_fast || READ_ONCE(upper->own->fail_fast);
 
-	if (fast && atomic_read(&upper->ni->ni_fatal_error_on)) {
-		lnd_lnet_count(upper, LND_LNET_FAST);
-		*health = LNET_MSG_STATUS_LOCAL_ERROR;
-		return -ENETDOWN;
-	}
 	if (!node->alive) {
 		*health = LNET_MSG_STATUS_LOCAL_ABORTED;
 		return -ESHUTDOWN;
@@ -36,12 +33,16 @@ static int lnd_lnet_why_not(struct lnd_host_node *node, u64 peer, enum lnet_msg_
 		*health = LNET_MSG_STATUS_LOCAL_NO_ROUTE;
 		return -EHOSTUNREACH;
 	}
-	if (fast && !lnd_lnet_way(node, peer)) {
-		lnd_lnet_count(upper, LND_LNET_FAST);
-		*health = LNET_MSG_STATUS_REMOTE_DROPPED;
-		return -EHOSTUNREACH;
+	if ((!fail_fast && !READ_ONCE(upper->own->fail_fast)) || lnd_lnet_way(node, peer))
+		return 0;
+	lnd_lnet_count(upper, LND_LNET_FAST);
+	/* Whether there is a cable, not whether a link is up: one that recovers is waited for. */
+	if (!lnd_lnet_way(node, lnd_lnet_number(node, lnd_lnet_own_address(node)))) {
+		*health = LNET_MSG_STATUS_LOCAL_DROPPED;
+		return -ENETDOWN;
 	}
-	return 0;
+	*health = LNET_MSG_STATUS_REMOTE_DROPPED;
+	return -EHOSTUNREACH;
 }
 
 /**
@@ -74,19 +75,13 @@ int lnd_lnet_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg)
 	message->msg = msg;
 	message->kind = msg->msg_type == LNET_MSG_GET ? LND_GET :
 			msg->msg_type == LNET_MSG_REPLY ? LND_REPLY : LND_PUT;
+	message->map.own = true;
 	if (optimised)
 		rc = lnd_lnet_pages(message, msg->msg_md->md_kiov, msg->msg_md->md_niov,
 				    msg->msg_md->md_offset, msg->msg_md->md_length);
 	else if (msg->msg_type != LNET_MSG_GET)
 		rc = lnd_lnet_pages(message, msg->msg_kiov, msg->msg_niov, msg->msg_offset,
 				    msg->msg_len);
-	if (!rc && optimised) {
-		message->reply = lnet_create_reply_msg(ni, msg);
-		/* The end of a REPLY uses its memory descriptor up: LNet cannot resend the GET. */
-		msg->msg_no_resend = true;
-		rc = message->reply ? 0 : -EIO;
-		lnd_lnet_count(node->upper, LND_LNET_OPTIMISED);
-	}
 	if (rc) {
 		lnd_lnet_put(message);
 		return rc;
@@ -105,6 +100,14 @@ int lnd_lnet_send(struct lnet_ni *ni, void *private, struct lnet_msg *msg)
 		return 0;
 	}
 	rc = lnd_lnet_why_not(node, peer, &health);
+	if (!rc && optimised) {
+		message->reply = lnet_create_reply_msg(ni, msg);
+		/* The end of a REPLY uses its memory descriptor up: LNet cannot resend the GET. */
+		msg->msg_no_resend = true;
+		rc = message->reply ? 0 : -EIO;
+		health = LNET_MSG_STATUS_LOCAL_ERROR;
+		lnd_lnet_count(node->upper, LND_LNET_OPTIMISED);
+	}
 	if (rc)
 		lnd_lnet_end(message, rc, health, 0);
 	else

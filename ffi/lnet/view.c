@@ -21,9 +21,12 @@ void lnd_upper_show(struct seq_file *file, struct lnd_host_fabric *fabric)
 		struct lnd_host_upper *upper = fabric->node[node]->upper;
 
 		name = lnd_lnet_count_names;
-		for (i = 0; i < LND_LNET_COUNTS; i++, name += strlen(name) + 1)
+		for (i = 0; i < LND_LNET_COUNTS; i++, name++) {
 			seq_printf(file, "node%u_%s %ld\n", node, name,
 				   atomic_long_read(&upper->counts[i]));
+			while (*name)
+				name++;
+		}
 	}
 }
 
@@ -59,6 +62,7 @@ void lnd_upper_transfers(struct seq_file *file, struct lnd_host_node *node)
 	lnd_lnet_list(file, "lent", &upper->messages);
 	lnd_lnet_list(file, "undecided", &upper->undecided);
 	lnd_lnet_list(file, "waiting", &upper->waiting);
+	lnd_lnet_list(file, "hungry", &upper->hungry);
 	lnd_lnet_list(file, "looped", &upper->looped);
 	spin_unlock(&upper->lock);
 }

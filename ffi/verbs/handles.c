@@ -290,7 +290,7 @@ static void lnd_verbs_note_pages(struct lnd_host_map *map, const struct lnd_host
 	}
 }
 
-/* See lnd_host.h. -EAGAIN: all handles are in use. Context: thread. */
+/* See lnd_host.h; handles are the pages of this window. Context: thread. */
 int lnd_host_map(struct lnd_host_window *window, struct lnd_host_map *map,
 		 const struct lnd_host_payload *payload, bool written, gfp_t gfp)
 {
@@ -304,8 +304,10 @@ int lnd_host_map(struct lnd_host_window *window, struct lnd_host_map *map,
 	map->written = written;
 	spin_lock(&window->lock);
 	handle = find_first_zero_bit(window->used, window->pages);
-	if (handle < window->pages)
+	if (handle < window->pages && lnd_host_share(window, map, 1))
 		__set_bit(handle, window->used);
+	else
+		handle = window->pages;
 	spin_unlock(&window->lock);
 	if (handle >= window->pages)
 		return -EAGAIN;
@@ -338,6 +340,7 @@ void lnd_host_unmap(struct lnd_host_window *window, struct lnd_host_map *map,
 	WRITE_ONCE(lnd_verbs_of(window->node)->handles[handle], NULL);
 	spin_lock(&window->lock);
 	__clear_bit(handle, window->used);
+	lnd_host_unshare(window, map);
 	spin_unlock(&window->lock);
 }
 

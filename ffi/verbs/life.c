@@ -239,6 +239,8 @@ int lnd_host_node_start(struct lnd_host_node *node)
 	}
 	node->alive = !rc;
 	up_write(&node->incarnation);
+	/* Requests may have come before it was alive. */
+	lnd_host_node_wake(node);
 	return rc;
 }
 

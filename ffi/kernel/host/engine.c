@@ -111,7 +111,8 @@ int lnd_host_link_start(struct lnd_host_link *link)
 	if (error)
 		return lnd_error_errno(error);
 	init_irq_work(&link->hard, lnd_host_hard);
-	tasklet_setup(&link->soft, lnd_host_soft);
+	if (lnd_host_softirq)
+		tasklet_setup(&link->soft, lnd_host_soft);
 	link->flags = 0;
 	link->gone = false;
 	thread = lnd_host_thread(lnd_host_engine, link, "lnd_eng", node->number, link->number,
@@ -136,7 +137,8 @@ void lnd_host_link_stop(struct lnd_host_link *link)
 		if (!lnd_host_loses("stop"))
 			lnd_host_thread_stop(link->thread);
 		irq_work_sync(&link->hard);
-		tasklet_kill(&link->soft);
+		if (lnd_host_softirq)
+			tasklet_kill(&link->soft);
 	}
 	link->thread = NULL;
 	if (link->engine)

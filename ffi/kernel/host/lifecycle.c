@@ -228,6 +228,8 @@ int lnd_host_node_start(struct lnd_host_node *node)
 	node->alive = !rc;
 	up_write(&node->incarnation);
 	lnd_host_ring(node->fabric, ring);
+	/* Requests may have come before it was alive. */
+	lnd_host_node_wake(node);
 	return rc;
 }
 

@@ -76,7 +76,11 @@ extern unsigned int lnd_host_slots;
 extern unsigned int lnd_host_drain_ms;
 extern unsigned int lnd_host_poll_ms;
 extern unsigned int lnd_host_busy_poll_us;
+#ifdef LND_HOST_SOFTIRQ	/* the upper layer's choice */
 extern bool lnd_host_softirq;
+#else
+#define lnd_host_softirq	false
+#endif
 int lnd_host_params_check(void);
 u64 lnd_host_now(void);
 u64 lnd_host_after(u64 due);
@@ -113,9 +117,10 @@ struct lnd_host_payload {
 /* window.c: a node's payload window, in pages. */
 struct lnd_host_window {
 	struct lnd_host_node *node;
-	spinlock_t lock;	/* protects used */
+	spinlock_t lock;	/* protects used and own */
 	unsigned long *used;
 	unsigned int pages;
+	unsigned int own;	/* pages of maps that are our own */
 	u8 *base;
 };
 
@@ -126,6 +131,9 @@ struct lnd_host_map {
 	unsigned int nfrags;
 	bool mapped;
 	bool written;	/* engines write it, else they read it */
+	/* Of a message that waits for its peer: half of the window stays for peers' requests. */
+	bool own;
+	unsigned int owned;	/* its share of window->own */
 };
 
 /*
@@ -136,6 +144,31 @@ struct lnd_host_map {
 static inline bool lnd_host_in_place(u64 addr)
 {
 	return (s64)addr < 0;
+}
+
+/*
+ * Whether there is room for a map, which gets its share. Without the half that our own messages
+ * leave to requests, two nodes that wait for each other would fill both windows, and no payload
+ * could be received (INV-11). One of our own finds room in any case. Context: any, with
+ * window->lock.
+ */
+static inline bool lnd_host_share(struct lnd_host_window *window, struct lnd_host_map *map,
+				  unsigned int want)
+{
+	if (!map->own)
+		return true;
+	if (window->own && window->own + want > window->pages / 2)
+		return false;
+	window->own += want;
+	map->owned = want;
+	return true;
+}
+
+/* Context: any, with window->lock. */
+static inline void lnd_host_unshare(struct lnd_host_window *window, struct lnd_host_map *map)
+{
+	window->own -= map->owned;
+	map->owned = 0;
 }
 
 int lnd_host_window_init(struct lnd_host_window *window, struct lnd_host_node *node);

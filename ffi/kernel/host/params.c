@@ -20,11 +20,13 @@ unsigned int lnd_host_busy_poll_us;
 module_param_named(busy_poll_us, lnd_host_busy_poll_us, uint, 0644);
 MODULE_PARM_DESC(busy_poll_us, "us a thread looks for work before it sleeps; 0: none");
 
+#ifdef LND_HOST_SOFTIRQ
 static char *completion = "hard";
 module_param(completion, charp, 0444);
 MODULE_PARM_DESC(completion, "completions are taken in: hard (interrupt), soft (tasklet)");
 
 bool lnd_host_softirq;
+#endif
 
 /* Reading the clock takes long, as that of a device does: ticks are exact enough. */
 static bool lnd_host_ticks;
@@ -75,9 +77,11 @@ int __init lnd_host_params_check(void)
 {
 	if (lnd_host_slots < 8 || lnd_host_slots > 4096 || !lnd_host_drain_ms)
 		return -EINVAL;
+#ifdef LND_HOST_SOFTIRQ
 	if (strcmp(completion, "hard") && strcmp(completion, "soft"))
 		return -EINVAL;
 	lnd_host_softirq = !strcmp(completion, "soft");
+#endif
 	lnd_host_ticks = lnd_host_clock_is_slow();
 	return 0;
 }

@@ -89,6 +89,7 @@ static void lnd_host_drop(struct lnd_host_window *window, struct lnd_host_map *m
 		bitmap_clear(window->used, first,
 			     DIV_ROUND_UP(frag->addr + frag->len, PAGE_SIZE) - first);
 	}
+	lnd_host_unshare(window, map);
 	spin_unlock(&window->lock);
 	map->nfrags = 0;
 }
@@ -183,18 +184,24 @@ void lnd_host_map_free(struct lnd_host_map *map)
  * @gfp: as in lnd_host_alloc().
  *
  * Context: thread.
- * Return: 0, -ENOMEM, or -EAGAIN if the window is full.
+ * Return: 0, -ENOMEM, or -EAGAIN if the window, or the half for what is our own, is full.
  */
 int lnd_host_map(struct lnd_host_window *window, struct lnd_host_map *map,
 		 const struct lnd_host_payload *payload, bool written, gfp_t gfp)
 {
 	u32 left = payload->length;
 	u32 offset = payload->pages ? payload->bv[0].bv_offset : 0;
+	bool room;
 
 	if (lnd_host_map_room(map, payload->pages, gfp))
 		return -ENOMEM;
 	map->nfrags = 0;
 	map->written = written;
+	spin_lock(&window->lock);
+	room = lnd_host_share(window, map, DIV_ROUND_UP(offset + left, PAGE_SIZE));
+	spin_unlock(&window->lock);
+	if (!room)
+		return -EAGAIN;
 	while (left) {
 		struct lnd_frag *frag = &map->frags[map->nfrags];
 		unsigned int pages = 0;

@@ -233,6 +233,28 @@ static const char *traffic_mixed(void)
 	return NULL;
 }
 
+/*
+ * More bytes both ways than an LND can have under way. What waits to be received must leave room to
+ * receive: else two NIs wait for each other until their deadlines (INV-11).
+ */
+static const char *traffic_bulk(void)
+{
+	struct stub_op *ops[32];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		ops[i] = stub_either(i % 2, false, 0xff000);
+		if (!ops[i])
+			return NULL;
+		stub_op_start(ops[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		if (!stub_op_wait(ops[i]))
+			return NULL;
+	}
+	return NULL;
+}
+
 const struct stub_case stub_more_cases[] = {
 	{ "credits.taken", credits_taken },
 	{ "credits.dropped", credits_dropped },
@@ -243,5 +265,6 @@ const struct stub_case stub_more_cases[] = {
 	{ "reentry.finalize", reentry_finalize },
 	{ "reentry.parse", reentry_parse },
 	{ "traffic.mixed", traffic_mixed, .both = true },
+	{ "traffic.bulk", traffic_bulk, .both = true },
 	{ }
 };
