@@ -40,3 +40,47 @@ lustre_root() {
         xargs cp -L -t "$root/lib"
     cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64"
 }
+
+# lustre_lnd MODULE KIB LIBRARY [MAKE ARGUMENTS]: builds the driver for the tree LUSTRE without a
+# warning, and puts it into the folder root. Stripped it takes so many KiB at most.
+lustre_lnd() {
+    local own=$work/own-$1 bytes
+    rm -rf "$own"
+    make -s -C ffi/lnet LUSTRE="$LUSTRE" KDIR="$headers" LND_LIB="$3" BUILD="$own" "${@:4}" \
+        >"$work/logs/make" 2>&1 || {
+        cat "$work/logs/make"
+        fail "$1.ko does not build for $LUSTRE"
+    }
+    sed -i '/Skipping BTF generation/d' "$work/logs/make"
+    [ ! -s "$work/logs/make" ] || fail "warnings: $(cat "$work/logs/make")"
+    strip --strip-unneeded -o "$root/t/$1.ko" "$own/kernel/$1.ko"
+    bytes=$(stat -c %s "$root/t/$1.ko")
+    [ "$bytes" -le $(($2 * 1024)) ] ||
+        fail "the stripped module takes $bytes bytes, more than $2 KiB"
+    note "$1.ko: $bytes bytes stripped"
+}
+
+# ended TEST MACHINE…: waits until these machines have ended, well.
+ended() {
+    local number
+    for number in "${@:2}"; do
+        VM_LIMIT=3000 vm_wait "${machine_pid[number]}"
+        passed "lnet-$1-$number"
+    done
+}
+
+# said TEST MACHINE WORD: what a machine has said with this word.
+said() {
+    sed -n "s/.*\] $3 //p" "$work/logs/lnet-$1-$2" | tr -d '\r'
+}
+
+# until_said TEST MACHINE WORD: waits until a machine has said it; one that has ended never will.
+until_said() {
+    local log=$work/logs/lnet-$1-$2 pid=${machine_pid[$2]}
+    # shellcheck disable=SC2317 # called by wait_for
+    said_or_ended() {
+        grep -qs "$1" "$log" || ! kill -0 "$pid" 2>/dev/null
+    }
+    wait_for 900 said_or_ended "$3" || true
+    grep -qs "$3" "$log" || fail "$(tail "$log")"
+}

@@ -157,10 +157,14 @@ bulk() {
 unloaded() {
     [ ! -e /sys/module/lnet_selftest ] || rmmod lnet_selftest || die "rmmod lnet_selftest"
     lnetctl lnet unconfigure || die "lnet unconfigure"
-    rmmod "$lnd" || die "rmmod $lnd"
-    [ ! -e "$root" ] || die "the module has left files"
+    [ -e "$root" ] || die "$lnd is not loaded"
     balance='0 bytes, 0 pages, 0 messages, 0 threads, 0 interrupts not given back'
-    dmesg | grep -q "unloaded; $balance" || die "something is not given back"
+    for driver in lnd_lnet lnd_lnet_verbs; do
+        [ -e /sys/module/$driver ] || continue
+        rmmod $driver || die "rmmod $driver"
+        [ ! -e /sys/kernel/debug/$driver ] || die "$driver has left files"
+        dmesg | grep -q "$driver: unloaded; $balance" || die "$driver: something is not given back"
+    done
     for module in ksocklnd ko2iblnd; do
         [ ! -e /sys/module/$module ] || rmmod $module || die "rmmod $module"
     done

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # One of three machines under LNet: machine 0 on the fabric, machine 2 on ethernet, and machine 1, a
 # router, on both. With large=yes ethernet has addresses and NIDs of 16 bytes, this network those of
-# 4; lnet_selftest knows no others, so that they are only pinged.
+# 4; lnet_selftest knows no others, so that they are only pinged. With roce=NETWORK soft-RoCE is in
+# the place of ethernet, with the driver over verbs.
 # shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lnet_lib.sh
 
+# The network beyond the router.
+beyond=$(word roce tcp)
+if [ "$beyond" != tcp ]; then
+    . ./roce.sh
+    [ "$me" = 0 ] || soft_roce
+fi
 # The client's network is given to LNet as a parameter, as an installed machine has it.
 networks=
 [ "$me" != 0 ] || [ -n "$large" ] || networks="networks=$net($if)"
@@ -13,24 +20,33 @@ loaded lnet_peer_discovery_disabled=1 ${networks:+"$networks"} alive_router_chec
 case $me$large in
 1* | 0?*) added || die "net add" ;;
 esac
-[ "$me" = 0 ] || ethernet
+if [ "$me" = 0 ]; then
+    :
+elif [ "$beyond" = tcp ]; then
+    ethernet
+else
+    insmod ./lnd_lnet_verbs.ko timeout=18 || die "insmod lnd_lnet_verbs"
+    lnetctl net add --net "$beyond" --if eth0 || die "net add $beyond"
+fi
 selftest
 [ "$me" != 0 ] || answers "$mine" || die "no network by its parameter"
 client=1@$net server=10.9.0.3@tcp gateway=10.9.0.2@tcp least=1000
+[ "$beyond" = tcp ] || server=10.0.0.3@$beyond gateway=10.0.0.2@$beyond
 [ -z "$large" ] || server=fd00::3@tcp gateway=fd00::2@tcp least=20
 
 case $me in
 0)
-    lnetctl route add --net tcp --gateway "2@$net" || die "route add"
-    until_so 200 answers $server || die "no answer through the router"
+    lnetctl route add --net "$beyond" --gateway "2@$net" || die "route add"
+    until_so 200 answers "$server" || die "no answer through the router"
     if [ -n "$large" ]; then
         lnetctl net show --net "$net" | grep -q "nid: $client\$" ||
             die "another NID: $(lnetctl net show)"
         lnetctl ping "fd00::2@$net" 2>&1 | grep -q 'primary nid' && die "a NID that cannot be"
         for _ in 1 2 3 4 5 6 7 8 9 10; do
-            answers $server 20000 || die "no answer of a NID of 16 bytes"
+            answers "$server" 20000 || die "no answer of a NID of 16 bytes"
         done
-        lnetctl discover $server | grep -q "nid: $server" || die "no discovery of a NID of 16 bytes"
+        lnetctl discover "$server" | grep -q "nid: $server" ||
+            die "no discovery of a NID of 16 bytes"
         say "LARGE $server answers $client"
         unloaded
         exit 0
@@ -63,10 +79,10 @@ case $me in
     lnetctl set routing 1 || die "set routing"
     # The last to go: the server would wait for a router that is not there.
     finished() {
-        gone "$client" && gone $server && sleep 3 && gone "$client"
+        gone "$client" && gone "$server" && sleep 3 && gone "$client"
     }
     until_so 60 answers "$client" || die "the client does not answer"
-    until_so 60 answers $server || die "the server does not answer"
+    until_so 60 answers "$server" || die "the server does not answer"
     until_so 900 finished || die "the client does not go"
     # Of itself it sends a few pings.
     routed=$(counted sends)
@@ -75,7 +91,7 @@ case $me in
     lnetctl set routing 0 || die "set routing"
     ;;
 2)
-    lnetctl route add --net "$net" --gateway $gateway || die "route add"
+    lnetctl route add --net "$net" --gateway "$gateway" || die "route add"
     until_so 200 answers "$client" || die "no answer through the router"
     finished() {
         gone "$client" && sleep 3 && gone "$client"

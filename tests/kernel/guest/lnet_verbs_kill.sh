@@ -7,6 +7,8 @@ lnd=lnd_lnet_verbs
 . ./roce.sh
 
 soft_roce
+# Seven times 0.54 s without an acknowledgement are the end of a connection.
+ack=17
 theirs=10.0.0.$((2 - me))@$net
 other=10.0.0.$((2 - me))@o2ib
 loaded lnet_peer_discovery_disabled=1 lnet_retry_count=0 lnet_transaction_timeout=20
