@@ -198,6 +198,24 @@ struct stub_op *stub_either(bool there, bool get, unsigned int length)
 	return stub_op_new(there ? FROM : TO, there ? TO : FROM, get, length);
 }
 
+/* Receives what was delayed until all have ended. */
+static const char *wait_for_all(struct stub_op **ops, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		unsigned int naps = stub_limit_ms / 20;
+
+		for (; naps && !stub_op_done(ops[i]); naps--) {
+			stub_delayed_release(NULL, false);
+			msleep(20);
+		}
+		if (!stub_op_wait(ops[i]))
+			return NULL;
+	}
+	return NULL;
+}
+
 static const char *traffic_mixed(void)
 {
 	static const unsigned int lengths[] = { 1, 300, 4096, 9000, 33000 };
@@ -220,22 +238,13 @@ static const char *traffic_mixed(void)
 		if (i % 16 == 15)
 			stub_delayed_release(NULL, false);
 	}
-	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		unsigned int naps = stub_limit_ms / 20;
-
-		for (; naps && !stub_op_done(ops[i]); naps--) {
-			stub_delayed_release(NULL, false);
-			msleep(20);
-		}
-		if (!stub_op_wait(ops[i]))
-			return NULL;
-	}
-	return NULL;
+	return wait_for_all(ops, ARRAY_SIZE(ops));
 }
 
 /*
- * More bytes both ways than an LND can have under way. What waits to be received must leave room to
- * receive: else two NIs wait for each other until their deadlines (INV-11).
+ * More bytes both ways than an LND can have under way, and all are to be received when no more can
+ * be sent. What waits to be received must leave room to receive: else two NIs wait for each other
+ * until their deadlines (INV-11).
  */
 static const char *traffic_bulk(void)
 {
@@ -244,15 +253,14 @@ static const char *traffic_bulk(void)
 
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		ops[i] = stub_either(i % 2, false, 0xff000);
-		if (!ops[i])
+		if (!ops[i] || !stub_op_memory(ops[i], 0, 0))
 			return NULL;
+		ops[i]->decision = STUB_DELAY;
+		ops[i]->hold = 1;
+	}
+	for (i = 0; i < ARRAY_SIZE(ops); i++)
 		stub_op_start(ops[i]);
-	}
-	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		if (!stub_op_wait(ops[i]))
-			return NULL;
-	}
-	return NULL;
+	return wait_for_all(ops, ARRAY_SIZE(ops));
 }
 
 const struct stub_case stub_more_cases[] = {
