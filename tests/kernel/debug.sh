@@ -73,7 +73,8 @@ debug_kernel() {
     note "$name kernel: built in $(since "$begun") s"
 }
 
-# instrumented_library OUT: the Rust library with each of its accesses reported to KASAN.
+# instrumented_library OUT [CARGO ARGUMENTS]: the Rust library with each of its accesses reported to
+# KASAN.
 instrumented_library() {
     local flags checks stub=$work/stub
     # As the kernel's C is instrumented: every access calls, none is checked inline, so that 16-byte
@@ -82,7 +83,7 @@ instrumented_library() {
         -C llvm-args=-asan-mapping-offset=0xdffffc0000000000 -C llvm-args=-asan-mapping-scale=3
         -C llvm-args=-asan-instrumentation-with-call-threshold=0 -C llvm-args=-asan-stack=0
         -C llvm-args=-asan-globals=0 -C llvm-args=-asan-kernel-mem-intrinsic-prefix=1"
-    LND_RUSTFLAGS=$flags CARGO_TARGET_DIR=$target/kernel-kasan build_library "$1"
+    LND_RUSTFLAGS=$flags CARGO_TARGET_DIR=$target/kernel-kasan build_library "$@"
     # Instrumented, LLVM no longer proves of every panic that it cannot be; here one is an invalid
     # opcode.
     gcc -c -x assembler -o "$stub.o" - <<'STUB'

@@ -23,6 +23,15 @@ roce_tools() {
     printf '%s\n' $order >"$roce/order"
 }
 
+# roce_built_in: the same for a kernel that has soft-RoCE built in.
+roce_built_in() {
+    need_apt rdma iproute2
+    need_apt tc iproute2
+    roce=$work/roce-built-in
+    mkdir -p "$roce"
+    : >"$roce/order"
+}
+
 # roce_root ROOT: puts soft-RoCE into an initial RAM disk's folder: modules, the tool that makes its
 # device, the tool that disturbs its network.
 roce_root() {

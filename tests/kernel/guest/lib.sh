@@ -85,6 +85,20 @@ no_leak() {
     say "kmemleak: nothing"
 }
 
+# lockdep looks no more after its first report; complains: the kernel has said something.
+blind() { ! grep -q 'debug_locks: *1' /proc/lockdep_stats; }
+complains() { dmesg | grep -E 'BUG:|WARNING:|Oops|INFO: ' >/bad; }
+
+# seeded_are_seen: the same checks find what ./seeded.ko does.
+seeded_are_seen() {
+    insmod ./seeded.ko || die "insmod seeded"
+    blind || die "locks in either order are not seen"
+    complains || die "a use after free is not seen"
+    grep -q 'KASAN: .*use-after-free' /bad || die "a use after free is not seen: $(cat /bad)"
+    dmesg -c >/dev/null
+    say "SEEDED use after free, locks"
+}
+
 # until_so SECONDS COMMAND…: waits for a command to succeed.
 until_so() {
     tries=$(($1 * 10 * patience))

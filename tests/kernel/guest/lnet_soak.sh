@@ -14,9 +14,6 @@ insmod ./lst_quiet.ko || die "insmod lst_quiet"
 until_so 60 answers "$theirs" || die "the other machine does not answer"
 lnetctl discover "$theirs" | grep -q "nid: $theirs" || die "discover"
 
-# lockdep looks no more after its first report; complains: the kernel has said something.
-blind() { ! grep -q 'debug_locks: *1' /proc/lockdep_stats; }
-complains() { dmesg | grep -E 'BUG:|WARNING:|Oops|INFO: ' >/bad; }
 checked() {
     if blind || complains; then
         die "the kernel complains: $(cat /bad; dmesg | tail -n 60)"
@@ -104,10 +101,4 @@ if [ -e "$leaks" ]; then
     grep -A 30 '^unreferenced' /leaks | grep -E 'lnd_' >/ours && die "lost: $(cat /leaks)"
     say "kmemleak: nothing of the driver's; of the kernel: $(grep -c '^unreferenced' /leaks)"
 fi
-# The same checks find what is seeded.
-insmod ./seeded.ko || die "insmod seeded"
-blind || die "locks in either order are not seen"
-complains || die "a use after free is not seen"
-grep -q 'KASAN: .*use-after-free' /bad || die "a use after free is not seen: $(cat /bad)"
-dmesg -c >/dev/null
-say "SEEDED use after free, locks"
+seeded_are_seen
