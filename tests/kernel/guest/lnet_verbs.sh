@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # One of two machines under LNet over soft-RoCE: machine 0 drives lnet_selftest, machine 1 serves
 # it. Packets are lost, too. Interfaces come and go.
-# shellcheck shell=sh disable=SC2317,SC2119 # called by until_so; loaded without parameters
+# shellcheck shell=sh disable=SC2317 # called by until_so
 lnd=lnd_lnet_verbs
 . ./lnet_lib.sh
 . ./roce.sh
 
 soft_roce
 theirs=10.0.0.$((2 - me))@$net
-loaded
+# A ping of a machine that has gone waits for LNet's three tries: for less than 120 s, after which
+# the kernel complains of a task that is blocked.
+loaded lnet_transaction_timeout=100
 for none in eth7 lo; do
     lnetctl net add --net "$net" --if $none 2>/dev/null && die "$none is taken for an interface"
 done

@@ -161,8 +161,8 @@ cut() {
     watched
     sound_verbs
 }
-# gone: the other machine has no connection any more, and makes none for a second.
-gone() { ! connected && sleep 1 && ! connected; }
+# gone: the other machine has no connection any more, and makes none for a while.
+gone() { ! connected && sleep "$patience" && ! connected; }
 going() { [ "$(of ok)" -ge "$1" ]; }
 reopened() { [ "$(verbs opened)" -gt "$opened" ]; }
 
