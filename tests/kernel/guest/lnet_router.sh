@@ -100,7 +100,7 @@ case $me in
     ;;
 2)
     lnetctl route add --net "$net" --gateway "$gateway" || die "route add"
-    until_so 200 reached "$client" || die "no answer through the router"
+    until_so 200 answers "$client" || die "no answer through the router"
     finished() {
         gone "$client" && sleep 3 && gone "$client"
     }
