@@ -34,10 +34,11 @@ client=1@$net server=10.9.0.3@tcp gateway=10.9.0.2@tcp least=1000
 [ "$beyond" = tcp ] || server=10.0.0.3@$beyond gateway=10.0.0.2@$beyond
 [ -z "$large" ] || server=fd00::3@tcp gateway=fd00::2@tcp least=20
 
-# reached NID: it answers, and the route stays: LNet may have asked the router before it routed, and
-# takes the route for down until it asks again.
+# reached NID: the route is up, and it answers. A route counts as up until LNet has asked the router,
+# which may not route yet: it would drop the ping, and LNet wait for minutes.
 reached() {
-    answers "$1" && sleep 3 && lnetctl route show --verbose | grep -q 'state: up' && answers "$1"
+    sleep 3
+    lnetctl route show --verbose | grep -q 'state: up' && answers "$1"
 }
 
 case $me in
@@ -100,7 +101,7 @@ case $me in
     ;;
 2)
     lnetctl route add --net "$net" --gateway "$gateway" || die "route add"
-    until_so 200 answers "$client" || die "no answer through the router"
+    until_so 200 reached "$client" || die "no answer through the router"
     finished() {
         gone "$client" && sleep 3 && gone "$client"
     }
