@@ -34,8 +34,8 @@ client=1@$net server=10.9.0.3@tcp gateway=10.9.0.2@tcp least=1000
 [ "$beyond" = tcp ] || server=10.0.0.3@$beyond gateway=10.0.0.2@$beyond
 [ -z "$large" ] || server=fd00::3@tcp gateway=fd00::2@tcp least=20
 
-# reached NID: the route is up, and it answers. A route counts as up until LNet has asked the router,
-# which may not route yet: it would drop the ping, and LNet wait for minutes.
+# reached NID: the route is up, and it answers. A route counts as up until LNet has asked the
+# router, which may not route yet: it would drop the ping, and LNet wait for minutes.
 reached() {
     sleep 3
     lnetctl route show --verbose | grep -q 'state: up' && answers "$1"
