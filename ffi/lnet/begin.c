@@ -135,14 +135,14 @@ static void lnd_lnet_wait(struct lnd_lnet_message *message)
 	}
 }
 
-/* Gives a message to the library, or lets it wait for room. Returns whether it does not wait. */
+/*
+ * Gives a message to the library, or lets it wait for room. It is in the list of what the library
+ * has: the report may come, and free it, before this returns. Returns whether it does not wait.
+ */
 static bool lnd_lnet_attempt(struct lnd_lnet_message *message)
 {
-	enum lnd_error error;
+	enum lnd_error error = lnd_lnet_begin(message);
 
-	/* Entered first: the report may come, and free the message, before this returns. */
-	lnd_lnet_enter(message, &message->node->upper->messages);
-	error = lnd_lnet_begin(message);
 	if (!error)
 		return true;
 	if (error == LND_E_NO_SLOTS || error == LND_E_NO_LISTS || error == LND_E_WAIT) {
@@ -171,11 +171,15 @@ static bool lnd_lnet_attempt(struct lnd_lnet_message *message)
  */
 void lnd_lnet_try(struct lnd_lnet_message *message)
 {
+	struct lnd_host_upper *upper = message->node->upper;
+
 	if (message->way == LND_LNET_SENT && message->payload.length &&
-	    !lnd_lnet_in_place(message) && !list_empty(&message->node->upper->waiting))
+	    !lnd_lnet_in_place(message) && !list_empty(&upper->waiting)) {
 		lnd_lnet_wait(message);
-	else
-		lnd_lnet_attempt(message);
+		return;
+	}
+	lnd_lnet_enter(message, &upper->messages);
+	lnd_lnet_attempt(message);
 }
 
 /**
