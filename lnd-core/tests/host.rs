@@ -77,7 +77,7 @@ fn a_report_that_waits_is_due_now() {
 
 #[test]
 fn what_waits_stays_in_order_and_is_offered_when_there_is_room() {
-    let mut w = World::new(2, |config| config.depth = 8);
+    let mut w = World::new(3, |config| config.depth = 8);
     let mut kept = Vec::new();
     // They meet; then four requests.
     w.put(5, Instant::NEVER);
@@ -86,7 +86,7 @@ fn what_waits_stays_in_order_and_is_offered_when_there_is_room() {
         w.round(0, |_| panic!("a request"));
     }
     (1..=4).for_each(|length| w.put(length, Instant::NEVER));
-    // The two slots of node 1 are taken by requests that it keeps.
+    // Node 1 keeps requests in all slots but the one that they leave to its own transfers.
     let (waits, _) = w.round(1, |arrival| {
         kept.push(arrival.keep().detach());
         true

@@ -66,7 +66,8 @@ pub struct lnd_ring {
 ///               it is not set back behind an earlier start. So is a stored count of starts, stored
 ///               before the first frame is sent, with a random number in the upper half.
 /// @slots: transfers at once, 2 to 1,048,576.
-/// @passive_slots: how many of them are kept for peers' requests, 1 to slots - 1.
+/// @passive_slots: how many of them are kept for peers' requests, 1 to slots - 1. A quarter of the
+///                 others, one at least, is kept for own transfers.
 /// @peers: peers known at once, 1 to 1,048,576.
 /// @links: links, 1 to LND_MAX_LINKS.
 /// @lists: transfers at once of more than one fragment, 0 to 65,535, at most slots.

@@ -29,8 +29,9 @@ pub const MAX_DEPTH: u16 = 32;
 pub struct Config {
     /// Transfer slots, `2..=1,048,576`.
     pub slots: u32,
-    /// Slots that only requests of peers may use. Two nodes that wait for each other's answers then
-    /// always have room to give them (INV-11). `1..slots`.
+    /// Slots that only requests of peers may use, `1..slots`. Two nodes that wait for each other's
+    /// answers then always have room to give them (INV-11). A quarter of the others, one at least,
+    /// is for our own transfers alone (decision 0061).
     pub passive_slots: u32,
     /// Peers known at once, `1..=1,048,576`.
     pub peers: u32,

@@ -41,6 +41,16 @@ use crate::table::deadlines::Deadlines;
 use drains::{Drains, SHARES};
 use shared::{Applied, Owner, Shared};
 
+/// Slots that requests of peers leave to our own transfers.
+const fn own_share(count: u32, reserved: u32) -> u32 {
+    let quarter = count.saturating_sub(reserved) / 4;
+    if quarter == 0 {
+        1
+    } else {
+        quarter
+    }
+}
+
 /// Why no slot was claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoSlot {
@@ -66,15 +76,18 @@ pub(crate) struct Slots<'m> {
     /// The slot whose end was announced last.
     expected: u32,
     count: u32,
-    /// Slots that our own transfers leave to requests of peers.
-    reserved: u32,
+    /// Most slots for our own transfers. They leave the others to requests of peers.
+    active_max: u32,
+    /// Most slots for requests of peers. They leave the others to our own transfers.
+    passive_max: u32,
     /// Slots in use: for our own transfers, and for requests of peers.
     active: u32,
     passive: u32,
 }
 
 impl<'m> Slots<'m> {
-    /// All slots are free. `reserved` of them are for requests of peers alone.
+    /// All slots are free. `reserved` of them are for requests of peers alone, and of the others a
+    /// quarter, one at least, for our own transfers (decision 0061).
     pub fn new(
         shared: &'m Shared<'m>,
         states: Owned<'m>,
@@ -96,7 +109,8 @@ impl<'m> Slots<'m> {
             sweep: Sweep::default(),
             expected: NONE,
             count,
-            reserved,
+            active_max: count.saturating_sub(reserved),
+            passive_max: count - own_share(count, reserved),
             active: 0,
             passive: 0,
         }
@@ -112,10 +126,12 @@ impl<'m> Slots<'m> {
         (self.active, self.passive)
     }
 
-    /// Whether a request of a peer would find a slot.
+    /// Whether a request of a peer would find a slot. Without the other share requests that wait
+    /// for a decision could fill the table, and our transfers that the upper layer must end before
+    /// it can decide would find no slot (decision 0061).
     #[inline]
-    pub const fn has_room(&self) -> bool {
-        self.active + self.passive < self.count
+    pub fn has_room(&self) -> bool {
+        self.passive < self.passive_max && self.active + self.passive < self.count
     }
 
     /// The owned half of a slot.
@@ -163,7 +179,7 @@ impl<'m> Slots<'m> {
         let passive = !new.role.requests();
         // Without the reserve our own requests could fill the table, and the peers' requests that
         // ours wait for would find no slot: a deadlock between two nodes (INV-11).
-        if !passive && self.active >= self.count - self.reserved {
+        if !passive && self.active >= self.active_max {
             return Err(NoSlot::Slots);
         }
         // The list comes first. It is returned below if no slot is free.

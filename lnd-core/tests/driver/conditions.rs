@@ -52,7 +52,8 @@ fn s1_10_both_bounds_of_inline_messages_count() {
     assert_eq!(w.report(0, first).role, Role::Immediate);
 }
 
-/// INV-14: peers have all slots, and our request has taken a list before that is found out.
+/// INV-14: all slots are in use, and our request has taken a list before that is found out.
+/// INV-11: requests without a decision leave a slot to us.
 #[test]
 fn inv_14_a_request_without_a_slot_keeps_no_list() {
     let small = Config { slots: 4, passive_slots: 1, lists: 2, ..config() };
@@ -62,11 +63,43 @@ fn inv_14_a_request_without_a_slot_keeps_no_list() {
         w.put(from, 0, 10).unwrap();
         w.settle();
     }
-    assert_eq!(w.nodes[0].kept.len(), 4);
+    assert_eq!((w.nodes[0].kept.len(), w.nodes[0].driver.in_use()), (3, (0, 3)));
+    assert!(w.put(0, 1, 5000).is_ok());
     w.node(0).pieces = 2;
     // The books are audited after each call.
     assert_eq!(w.put(0, 1, 5000), Err(Why::NoSlots));
     assert_eq!(w.put(0, 1, 5000), Err(Why::NoSlots));
+}
+
+/// INV-11, decision 0061: a router decides about a request when what it has to send before that has
+/// ended. However many requests wait, there is a slot for it.
+#[test]
+fn inv_11_requests_that_wait_leave_slots_to_ours() {
+    for (slots, passive_slots, ours) in [(2, 1, 1), (5, 4, 1), (8, 1, 1), (16, 4, 3)] {
+        let mut w = World::with(3, Config { slots, passive_slots, lists: 1, ..config() });
+        w.node(0).inline = Decision::Keep;
+        for from in [1, 2] {
+            for _ in 0..slots.min(15) {
+                // Those that have no credit any more take a slot there.
+                let _ = w.put(from, 0, 10);
+                w.settle();
+            }
+        }
+        let waiting = slots - ours;
+        assert_eq!(w.nodes[0].driver.in_use(), (0, waiting), "{slots}, {passive_slots}");
+        // One of ours after the other; each lets one request be decided.
+        for _ in 0..2 * slots.min(15) {
+            let sent = w.put(0, 1, 5000).unwrap();
+            w.settle();
+            assert_eq!(w.report(0, sent).status.errno, 0);
+            if !w.nodes[0].kept.is_empty() {
+                w.node(0).answer_kept(0).unwrap();
+                w.settle();
+            }
+        }
+        assert!(w.nodes[0].kept.is_empty());
+        w.assert_drained();
+    }
 }
 
 /// Pulls of one batch share a doorbell.

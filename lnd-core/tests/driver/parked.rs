@@ -399,7 +399,7 @@ fn s0_18_a_request_waits_on_when_another_lanes_was_dealt_with() {
 #[test]
 fn s0_18_a_host_is_told_of_a_slot_that_becomes_free_without_a_report() {
     let mut w =
-        World::met_with(Config { slots: 2, passive_slots: 1, lists: 0, links: 1, ..config() });
+        World::met_with(Config { slots: 3, passive_slots: 1, lists: 0, links: 1, ..config() });
     w.node(1).inline = Decision::Forget;
     w.put(0, 1, 10).unwrap();
     w.settle();
