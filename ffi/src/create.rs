@@ -14,7 +14,9 @@ use lnd_dma::memory::LinkMemory;
 use lnd_shortmsg::dispatch::Receiver;
 use lnd_shortmsg::wire::Checksum;
 
-use crate::abi::{lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_NID_UNKNOWN};
+use crate::abi::{
+    lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_NEVER, LND_NID_UNKNOWN,
+};
 use crate::check::operations;
 use crate::config::{frame_bytes, understand, LND_ALIGN};
 use crate::engine::{EngineRef, LinkEngine};
@@ -240,8 +242,9 @@ fn fill(
     );
     let driver = driver.map_err(|_| lnd_error::LND_E_CONFIG)?;
     let receiver = Receiver::new(checksum);
-    let (frame_waits, next_run) = (false, 0);
-    let thread = Thread { driver, receiver, offered, parked, totals, frame_waits, next_run };
+    // Whatever is due first is due before a run that nothing has asked for.
+    let (frame_waits, next_run, runs) = (false, LND_NEVER, 0);
+    let thread = Thread { driver, receiver, offered, parked, totals, frame_waits, next_run, runs };
     let thread = cell.0.get_mut().write(thread);
     Ok(thread.driver.irq_handle())
 }

@@ -12,7 +12,7 @@ use lnd_shortmsg::wire::{about, About, DecodeError, Frame};
 
 use crate::abi::{
     lnd_about, lnd_arrival, lnd_error, lnd_frame, lnd_message, lnd_request, lnd_request_kind,
-    lnd_sent_how, lnd_tag, LND_NEVER, LND_NID_UNKNOWN,
+    lnd_sent_how, lnd_tag, LND_NID_UNKNOWN,
 };
 use crate::decide::on_message;
 use crate::errors::{outcome, outcome_of};
@@ -105,8 +105,7 @@ fn frame_in(
                 Inbound::Handled => {}
                 Inbound::Wait => {
                     thread.frame_waits = true;
-                    let next = thread.driver.next_time(time).map_or(LND_NEVER, Instant::as_nanos);
-                    let earlier = next < thread.next_run;
+                    let earlier = thread.next_time(time) < thread.next_run;
                     drop(entered);
                     // The host may sleep until the time that the last run returned.
                     if earlier {
@@ -124,8 +123,7 @@ fn frame_in(
             }
         }
     }
-    drop(entered);
-    ni.wake();
+    ni.exit(entered, time);
     Ok(lnd_error::LND_OK)
 }
 

@@ -19,7 +19,7 @@ use lnd_core::wake::Wake;
 use lnd_dma::driver::CompletionQueue;
 use lnd_shortmsg::dispatch::Receiver;
 
-use crate::abi::lnd_error;
+use crate::abi::{lnd_error, LND_NEVER};
 use crate::offered::Offered;
 use crate::platform::{Locked, Platform};
 use crate::ports::Host;
@@ -68,6 +68,8 @@ pub(crate) struct Thread {
     pub frame_waits: bool,
     /// The time that the last run gave for the next one.
     pub next_run: u64,
+    /// How often time has passed.
+    pub runs: u32,
 }
 
 impl Thread {
@@ -77,9 +79,27 @@ impl Thread {
         self.totals.follow(tallies, ni.misuses.load(Ordering::Relaxed));
     }
 
-    /// Whether the NI must be run before the time that the last run gave.
+    /// Whether the NI must be run before the time that the last run gave. What the last call has
+    /// changed is usually due later: a deadline, the end of a message. Waking a thread costs more
+    /// than all of the call.
     pub fn wants_run(&mut self, now: Instant) -> bool {
-        !self.driver.is_quiet(now) || self.driver.tracer_mut().has_events()
+        if self.driver.tracer_mut().has_events() || !self.driver.nothing_to_report() {
+            return true;
+        }
+        !self.driver.is_quiet(now) && self.next_time(now) < self.next_run
+    }
+
+    /// When the NI must be run next.
+    pub fn next_time(&self, now: Instant) -> u64 {
+        self.driver.next_time(now).map_or(LND_NEVER, Instant::as_nanos)
+    }
+
+    /// Whether frames that were answered with `LND_E_WAIT` are to be offered again: the host does
+    /// so after `wake`.
+    pub fn offers_again(&mut self) -> bool {
+        let offer = self.frame_waits && self.driver.offer_again();
+        self.frame_waits &= !offer;
+        offer
     }
 }
 
@@ -224,9 +244,10 @@ impl lnd_ni {
         }
     }
 
-    /// Leaves, and ensures that a run follows if there is work now.
+    /// Leaves, and ensures that a run follows if there is work before the next one.
     pub(crate) fn exit(&self, mut entered: Entered<'_>, now: Instant) {
-        let run = entered.thread().wants_run(now);
+        let thread = entered.thread();
+        let run = thread.wants_run(now) | thread.offers_again();
         drop(entered);
         if run {
             self.wake();

@@ -16,11 +16,17 @@ use crate::handle;
 use crate::input::{given, place_if, put_if};
 use crate::ni::{lnd_ni, Thread};
 
-/// The next callback to make.
+/// A callback to make.
 enum Pending {
     Event(lnd_event),
     Report(Report),
 }
+
+/// Callbacks that are made between two locks: they lie on the stack until then.
+const AT_ONCE: u32 = 4;
+/// Passes of time, a power of two, between two looks at what was counted outside the lock: its
+/// counts wrap at 32 bits.
+const FOLLOWS: u32 = 64;
 
 /// lnd_run() - Does the work that is due, and reports what has ended.
 /// @ni: the NI.
@@ -65,22 +71,26 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     }
     ni.runner.store(me, Ordering::Relaxed);
     ni.start_run();
-    entered.thread().let_time_pass(ni, now);
-    drop(entered);
-    let ended = deliver(ni, now, budget);
-    let entered = ni.enter();
+    let mut at = entered.thread().let_time_pass(ni, now);
+    let mut left = budget;
+    while let Some(callbacks) = entered.thread().take_callbacks(now, left) {
+        drop(entered);
+        left = left.saturating_sub(deliver(ni, callbacks));
+        let again = ni.enter();
+        // Without the half there is no thread that this run could exclude.
+        entered = again.inspect_err(|_| ni.runner.store(0, Ordering::Relaxed))?;
+    }
+    if left < budget {
+        // This run does what callbacks have called `wake` for.
+        ni.start_run();
+        at = entered.thread().let_time_pass(ni, now);
+    }
     ni.runner.store(0, Ordering::Relaxed);
-    // This run does what callbacks have called `wake` for.
-    ni.start_run();
-    let mut entered = entered?;
     let thread = entered.thread();
-    let at = thread.let_time_pass(ni, now);
     thread.next_run = at;
-    ended?;
     // A frame that waits in its channel raises no further interrupt: the host offers it after
     // `wake`.
-    let offer = thread.frame_waits && thread.driver.offer_again();
-    thread.frame_waits &= !offer;
+    let offer = thread.offers_again();
     drop(entered);
     if offer {
         ni.wake();
@@ -88,22 +98,35 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     given!(put_if(next, at))
 }
 
-/// Makes up to `budget` callbacks, each with nothing held (INV-13).
-fn deliver(ni: &lnd_ni, now: u64, budget: u32) -> Result<(), lnd_error> {
-    for _ in 0..budget {
-        let link_changed = ni.enter()?.thread().next_event_or_report(now);
-        match link_changed {
-            Some(Pending::Event(event)) => ni.platform.event(&event),
-            Some(Pending::Report(report)) => {
-                ni.platform.finalize(&to_c(ni.platform.id, &report));
-            }
-            None => break,
+/// Makes callbacks, each with nothing held (INV-13). Returns how many.
+fn deliver(ni: &lnd_ni, callbacks: Callbacks) -> u32 {
+    let mut made = 0;
+    for pending in callbacks.into_iter().flatten() {
+        match pending {
+            Pending::Event(event) => ni.platform.event(&event),
+            Pending::Report(report) => ni.platform.finalize(&to_c(ni.platform.id, &report)),
         }
+        made += 1;
     }
-    Ok(())
+    made
 }
 
+/// In their order; behind a place without one there is none.
+type Callbacks = [Option<Pending>; AT_ONCE as usize];
+
 impl Thread {
+    /// Up to `most` callbacks that are to be made now. `None`: there is none.
+    fn take_callbacks(&mut self, now: u64, most: u32) -> Option<Callbacks> {
+        let mut taken: Callbacks = [const { None }; AT_ONCE as usize];
+        for place in taken.iter_mut().take(most as usize) {
+            *place = Some(match self.next_event_or_report(now) {
+                Some(pending) => pending,
+                None => break,
+            });
+        }
+        matches!(taken, [Some(_), ..]).then_some(taken)
+    }
+
     fn next_event_or_report(&mut self, now: u64) -> Option<Pending> {
         match self.driver.tracer_mut().next_event() {
             Some(event) => Some(Pending::Event(event)),
@@ -113,7 +136,10 @@ impl Thread {
 
     /// Handles timeouts; returns when it must be called again.
     fn let_time_pass(&mut self, ni: &lnd_ni, now: u64) -> u64 {
-        self.follow(ni);
+        self.runs = self.runs.wrapping_add(1);
+        if self.runs & (FOLLOWS - 1) == 0 {
+            self.follow(ni);
+        }
         self.look_at_links(ni, now);
         let next = self.driver.on_time(Instant::from_nanos(now));
         if self.driver.tracer_mut().has_events() || !self.driver.nothing_to_report() {

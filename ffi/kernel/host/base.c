@@ -100,7 +100,8 @@ void lnd_host_wake(void *ctx)
 {
 	struct lnd_host_node *node = ctx;
 
-	lnd_host_node_wake(node);
+	set_bit(LND_HOST_DUE, &node->flags);
+	wake_up(&node->wait);
 }
 
 #define LND_HOST_BUGS_SAID	32
@@ -127,6 +128,9 @@ u64 lnd_host_node_run(struct lnd_host_node *node, u64 now)
 	u64 next = LND_NEVER;
 	u32 state = 0;
 
+	/* This run is what was asked for so far, by the frames before it, too. */
+	clear_bit(LND_HOST_DUE, &node->flags);
+	smp_mb__after_atomic();
 	lnd_run(node->ni, now, REPORTS, &next);
 	lnd_run_state_get(node->ni, &state);
 	if (state == LND_QUIESCENT && next == LND_NEVER) {
@@ -139,7 +143,8 @@ u64 lnd_host_node_run(struct lnd_host_node *node, u64 now)
 
 static bool lnd_host_node_woken(struct lnd_host_node *node)
 {
-	return test_and_clear_bit(LND_HOST_WORK, &node->flags) || kthread_should_stop();
+	return test_and_clear_bit(LND_HOST_WORK, &node->flags) ||
+	       test_bit(LND_HOST_DUE, &node->flags) || kthread_should_stop();
 }
 
 /*

@@ -273,6 +273,7 @@ struct lnd_host_node {
 #define LND_HOST_WORK	0	/* there is work */
 #define LND_HOST_RUNG	1	/* a link: the node's thread is to look whether there is */
 #define LND_HOST_STEPS	2	/* a link: a thread steps its engine */
+#define LND_HOST_DUE	3	/* a node: the library asks for lnd_run() */
 
 /* observe.c */
 #ifdef LND_HOST_OBSERVE

@@ -194,6 +194,9 @@ impl<P: Ports> Driver<'_, P> {
                 _ => self.recover(now, Domain::Link(id), budget),
             }
         }
+        if !self.links.any_connection_out() {
+            return;
+        }
         // The connections take turns with the budget, one per call.
         let turn = self.links.next_turn();
         for place in 0..self.links.connections() {
