@@ -69,7 +69,7 @@ static int lnd_lnet_no_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* Whether an RDMA device has an address. */
+/* Whether an RDMA device has an address, and can do what is needed. */
 static bool lnd_lnet_is_rdma(const struct sockaddr_in *address)
 {
 	struct rdma_cm_id *id = rdma_create_id(&init_net, lnd_lnet_no_event, NULL, RDMA_PS_TCP,
@@ -78,7 +78,8 @@ static bool lnd_lnet_is_rdma(const struct sockaddr_in *address)
 
 	if (IS_ERR(id))
 		return false;
-	is = !rdma_bind_addr(id, (struct sockaddr *)address) && id->device;
+	is = !rdma_bind_addr(id, (struct sockaddr *)address) && id->device &&
+	     lnd_verbs_able(id->device, id->port_num);
 	rdma_destroy_id(id);
 	return is;
 }
@@ -102,7 +103,6 @@ struct lnd_host_node *lnd_lnet_find(struct lnd_host_fabric *const *fabrics, cons
 	address.sin_addr.s_addr = lnd_lnet_device_address(interface);
 	if (!address.sin_addr.s_addr || !lnd_lnet_is_rdma(&address))
 		return NULL;
-	lnd_verbs_of(node)->address = address;
 	lnd_verbs_of(node)->nid = ntohl(address.sin_addr.s_addr);
 	return node;
 }

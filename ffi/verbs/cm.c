@@ -7,7 +7,7 @@
 #include "lnd_verbs.h"
 
 #define HELLO_MAGIC	0x4c4e4456u	/* "LNDV" */
-#define HELLO_VERSION	3
+#define HELLO_VERSION	4
 
 static_assert(sizeof(struct lnd_verbs_hello) <= 56, "the private data of a request");
 
@@ -62,6 +62,9 @@ bool lnd_verbs_meet(struct lnd_verbs_peer *peer, const struct lnd_verbs_hello *h
 
 	if (!lnd_verbs_hello_good(peer->node, hello) || be64_to_cpu(hello->from) != peer->nid)
 		return false;
+	for (lane = 0; lane < LND_VERBS_LANES; lane++)
+		if (be16_to_cpu(hello->granted[lane]) > lnd_verbs_window(lane))
+			return false;
 	peer->theirs = *hello;
 	peer->peer_cookie = be32_to_cpu(hello->cookie);
 	peer->longest = min_t(u32, be16_to_cpu(hello->longest), peer->node->frame_bytes);

@@ -5,14 +5,20 @@
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/random.h>
+#include <net/sock.h>
 
 #include "lnd_verbs.h"
 
-/* A frame may have a registration in front of it. With a probe, and the drain's marker. */
-#define SEND_WRS	(2 * LND_VERBS_FRAMES + LND_VERBS_READS + 2)
+/*
+ * A frame may have a registration in front of it, which is invalidated in the same queue. With a
+ * probe, and the drain's marker.
+ */
+#define SEND_WRS	(2 * LND_VERBS_FRAMES + LND_VERBS_REGIONS + LND_VERBS_READS + 2)
 #define RECV_WRS	(LND_VERBS_FRAMES + 1)
 #define LOCAL_WRS	(2 * LND_VERBS_REGIONS + 1)
+#define MOST_READS	16	/* at once, either way */
 
+/* Some devices call it in an interrupt. */
 static void lnd_verbs_qp_event(struct ib_event *event, void *context)
 {
 	struct lnd_verbs_peer *peer = context;
@@ -22,10 +28,8 @@ static void lnd_verbs_qp_event(struct ib_event *event, void *context)
 		return;
 	pr_info("node %u: peer %llu: %s\n", peer->node->host.number, peer->nid,
 		ib_event_msg(event->event));
-	spin_lock_bh(&peer->lock);
-	if (peer->open)
-		lnd_verbs_fail(peer);
-	spin_unlock_bh(&peer->lock);
+	WRITE_ONCE(peer->broken, true);
+	lnd_verbs_kick(peer);
 }
 
 /* The device's events. A queue pair with nothing to send does not notice that its port is down. */
@@ -42,6 +46,24 @@ static void lnd_verbs_device_event(struct ib_event_handler *handler, struct ib_e
 	spin_unlock_bh(&peer->lock);
 }
 
+/**
+ * lnd_verbs_able() - Whether connections can be made by a device.
+ * @device: the device.
+ * @port: its port.
+ *
+ * Regions are registered by work requests. A queue pair without a connection of its own does it,
+ * which iWARP has not.
+ *
+ * Context: any.
+ * Return: whether they can.
+ */
+bool lnd_verbs_able(const struct ib_device *device, u32 port)
+{
+	return (device->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
+	       device->attrs.max_fast_reg_page_list_len >= LND_VERBS_PAGES &&
+	       !rdma_protocol_iwarp(device, port);
+}
+
 static int lnd_verbs_make(struct lnd_verbs_peer *peer)
 {
 	struct ib_qp_init_attr attr = {
@@ -49,7 +71,6 @@ static int lnd_verbs_make(struct lnd_verbs_peer *peer)
 		.qp_context = peer,
 		.cap.max_send_wr = SEND_WRS,
 		.cap.max_recv_wr = RECV_WRS,
-		.cap.max_send_sge = LND_VERBS_SGES,
 		.cap.max_recv_sge = 1,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
@@ -57,12 +78,16 @@ static int lnd_verbs_make(struct lnd_verbs_peer *peer)
 	struct ib_device *device = peer->id->device;
 	int rc;
 
-	if (!(device->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
-	    device->attrs.max_send_sge < LND_VERBS_SGES ||
-	    device->attrs.max_sge_rd < LND_VERBS_SGES ||
-	    device->attrs.max_fast_reg_page_list_len < LND_VERBS_PAGES)
+	if (!lnd_verbs_able(device, peer->id->port_num)) {
+		pr_err_ratelimited("%s: no registrations by work requests, or iWARP\n",
+				   dev_name(&device->dev));
 		return -EOPNOTSUPP;
+	}
 	peer->device = device;
+	peer->sges = clamp(min(device->attrs.max_send_sge, device->attrs.max_sge_rd), 1,
+			   LND_VERBS_SGES);
+	attr.cap.max_send_sge = peer->sges;
+	WRITE_ONCE(peer->broken, false);
 	INIT_IB_EVENT_HANDLER(&peer->handler, device, lnd_verbs_device_event);
 	ib_register_event_handler(&peer->handler);
 	peer->cookie = get_random_u32();
@@ -95,9 +120,12 @@ static int lnd_verbs_make(struct lnd_verbs_peer *peer)
 	return lnd_verbs_rdma_open(peer) ?: lnd_verbs_channel_open(peer);
 }
 
-/* What both sides tell rdma_cm. No SEND is tried again that finds no receive: it finds one. */
+/*
+ * What both sides tell rdma_cm. No SEND is tried again that finds no receive: it finds one. @reads
+ * are as many at once as the other side takes.
+ */
 static void lnd_verbs_parameters(struct lnd_verbs_peer *peer, struct rdma_conn_param *param,
-				 struct lnd_verbs_hello *hello)
+				 struct lnd_verbs_hello *hello, int reads)
 {
 	const struct ib_device_attr *attrs = &peer->device->attrs;
 
@@ -107,8 +135,8 @@ static void lnd_verbs_parameters(struct lnd_verbs_peer *peer, struct rdma_conn_p
 	memset(param, 0, sizeof(*param));
 	param->private_data = hello;
 	param->private_data_len = sizeof(*hello);
-	param->responder_resources = min(attrs->max_qp_rd_atom, 16);
-	param->initiator_depth = min(attrs->max_qp_init_rd_atom, 16);
+	param->responder_resources = min(attrs->max_qp_rd_atom, reads);
+	param->initiator_depth = min(attrs->max_qp_init_rd_atom, reads);
 	param->retry_count = lnd_verbs_retries;
 	param->rnr_retry_count = 0;
 }
@@ -125,9 +153,10 @@ static void lnd_verbs_parameters(struct lnd_verbs_peer *peer, struct rdma_conn_p
  */
 void lnd_verbs_close(struct lnd_verbs_peer *peer)
 {
-	struct rdma_cm_id *id = peer->id;
+	struct rdma_cm_id *id;
 
 	spin_lock_bh(&peer->lock);
+	id = peer->id;
 	peer->open = false;
 	peer->id = NULL;
 	spin_unlock_bh(&peer->lock);
@@ -158,6 +187,33 @@ void lnd_verbs_close(struct lnd_verbs_peer *peer)
 	wake_up(&peer->node->settled);
 }
 
+/*
+ * Asks where the peer is, from a port that takes a privilege: the other side knows by it that the
+ * host asks, and not one of its users. There is a time for it that ends before the attempt's.
+ */
+static int lnd_verbs_resolve(struct lnd_verbs_peer *peer, struct rdma_cm_id *id)
+{
+	struct sockaddr_in from;
+	int port, rc = -EADDRNOTAVAIL;
+
+	if (!lnd_verbs_where(peer->node->nid, &from))
+		return -EADDRNOTAVAIL;
+	if (lnd_verbs_defect("common"))
+		return rdma_resolve_addr(id, NULL, (struct sockaddr *)&peer->address,
+					 lnd_verbs_connect_ms * 3 / 4);
+	/* A port may serve for several peers. */
+	rdma_set_reuseaddr(id, 1);
+	for (port = PROT_SOCK - 1; port > 0; port--) {
+		from.sin_port = htons(port);
+		rc = rdma_resolve_addr(id, (struct sockaddr *)&from,
+				       (struct sockaddr *)&peer->address,
+				       lnd_verbs_connect_ms * 3 / 4);
+		if (rc != -EADDRINUSE && rc != -EADDRNOTAVAIL)
+			break;
+	}
+	return rc;
+}
+
 /**
  * lnd_verbs_begin() - Begins an attempt.
  * @peer: the peer, without a connection.
@@ -167,7 +223,6 @@ void lnd_verbs_close(struct lnd_verbs_peer *peer)
  */
 int lnd_verbs_begin(struct lnd_verbs_peer *peer)
 {
-	struct sockaddr_in *from = &peer->node->address;
 	struct rdma_cm_id *id;
 
 	lnd_verbs_count(peer->node, LND_VERBS_ASKED);
@@ -183,8 +238,7 @@ int lnd_verbs_begin(struct lnd_verbs_peer *peer)
 	peer->state = LND_VERBS_RESOLVING;
 	peer->deadline = jiffies + msecs_to_jiffies(lnd_verbs_connect_ms);
 	spin_unlock_bh(&peer->lock);
-	return rdma_resolve_addr(id, from->sin_family ? (struct sockaddr *)from : NULL,
-				 (struct sockaddr *)&peer->address, lnd_verbs_connect_ms);
+	return lnd_verbs_resolve(peer, id);
 }
 
 /**
@@ -208,7 +262,7 @@ int lnd_verbs_connect(struct lnd_verbs_peer *peer)
 	rc = failed ? -ECANCELED : lnd_verbs_make(peer);
 	if (rc)
 		return rc;
-	lnd_verbs_parameters(peer, &param, &hello);
+	lnd_verbs_parameters(peer, &param, &hello, MOST_READS);
 	rdma_set_ack_timeout(peer->id, lnd_verbs_timeout);
 	return rdma_connect(peer->id, &param);
 }
@@ -217,11 +271,13 @@ int lnd_verbs_connect(struct lnd_verbs_peer *peer)
  * lnd_verbs_accept() - Takes a request of the peer's.
  * @peer: the peer, without a connection.
  * @id: the request's.
+ * @asked: what came with it.
  *
  * Context: thread.
  * Return: 0 or a negative errno.
  */
-int lnd_verbs_accept(struct lnd_verbs_peer *peer, struct rdma_cm_id *id)
+int lnd_verbs_accept(struct lnd_verbs_peer *peer, struct rdma_cm_id *id,
+		     const struct lnd_verbs_asked *asked)
 {
 	struct rdma_conn_param param;
 	struct lnd_verbs_hello hello;
@@ -234,12 +290,12 @@ int lnd_verbs_accept(struct lnd_verbs_peer *peer, struct rdma_cm_id *id)
 	peer->event = -1;
 	peer->state = LND_VERBS_ACCEPTING;
 	peer->deadline = jiffies + msecs_to_jiffies(lnd_verbs_connect_ms);
-	met = !peer->sinking && lnd_verbs_meet(peer, &peer->asked);
+	met = !peer->sinking && lnd_verbs_meet(peer, &asked->hello);
 	spin_unlock_bh(&peer->lock);
 	rc = met ? lnd_verbs_make(peer) : -EPROTO;
 	if (rc)
 		return rc;
-	lnd_verbs_parameters(peer, &param, &hello);
+	lnd_verbs_parameters(peer, &param, &hello, min_t(int, asked->reads, MOST_READS));
 	rdma_set_ack_timeout(id, lnd_verbs_timeout);
 	rdma_lock_handler(id);
 	rc = rdma_accept(id, &param);

@@ -8,7 +8,7 @@
 #include "lnd_verbs.h"
 #include "upper.h"
 
-#define CONNECTIONS	16	/* out of service at once */
+#define CONNECTIONS	255	/* out of service at once, at most */
 #define LIST_BYTES	(LND_VERBS_SEGMENTS * sizeof(struct lnd_verbs_segment))
 #define DEPTH	32	/* requests of a peer without a decision; receives bound them, too */
 
@@ -59,7 +59,8 @@ static int lnd_verbs_config(struct lnd_verbs_node *node, struct lnd_config *conf
 	 * not known to have arrived.
 	 */
 	config->flags |= LND_CANCEL_FIRST;
-	config->connections = CONNECTIONS;
+	/* One more than there are places for would stop all of them. */
+	config->connections = min_t(u32, node->host.fabric->nodes, CONNECTIONS);
 	config->depth = DEPTH;
 	config->drain_bound = lnd_host_drain_ms * (u64)NSEC_PER_MSEC;
 	config->hello_timeout = lnd_verbs_connect_ms * (u64)NSEC_PER_MSEC;
@@ -198,6 +199,7 @@ static void lnd_verbs_clear(struct lnd_verbs_node *verbs)
 	node->window.node = NULL;
 	lnd_host_free(node->ni_memory, node->ni_bytes);
 	for (i = 0; verbs->desc && i < lnd_host_slots; i++) {
+		lnd_verbs_unbounce(&verbs->desc[i]);
 		if (verbs->desc[i].list)
 			lnd_host_hold(LND_HOST_HELD_BYTES, -(long)LIST_BYTES);
 		kfree(verbs->desc[i].list);

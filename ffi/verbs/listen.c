@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Requests of peers. */
+#include <net/sock.h>
 #include <rdma/ib_cm.h>
 
 #include "lnd_verbs.h"
@@ -18,8 +19,9 @@ static int lnd_verbs_refuse(struct lnd_verbs_node *node, struct rdma_cm_id *id,
 }
 
 /*
- * A request. Its sender is the node of the address that it comes from, and must say so itself. It
- * is kept for the worker, unless one waits there already.
+ * A request. Its sender is the node of the address that it comes from, and must say so itself. The
+ * port takes a privilege there: a user of that host may ask for anything, too. It is kept for the
+ * worker, unless one waits there already.
  */
 static int lnd_verbs_request(struct lnd_verbs_node *node, struct rdma_cm_id *id,
 			     const struct rdma_cm_event *event)
@@ -38,7 +40,8 @@ static int lnd_verbs_request(struct lnd_verbs_node *node, struct rdma_cm_id *id,
 	known = lnd_verbs_hello_good(node, &hello) && from->sin_family == AF_INET &&
 		be64_to_cpu(hello.from) != node->nid &&
 		lnd_verbs_where(be64_to_cpu(hello.from), &address) &&
-		from->sin_addr.s_addr == address.sin_addr.s_addr;
+		from->sin_addr.s_addr == address.sin_addr.s_addr &&
+		ntohs(from->sin_port) < PROT_SOCK;
 	if (!known)
 		return lnd_verbs_refuse(node, id, LND_VERBS_STRANGERS);
 	peer = lnd_verbs_peer_add(node, be64_to_cpu(hello.from));
@@ -49,7 +52,8 @@ static int lnd_verbs_request(struct lnd_verbs_node *node, struct rdma_cm_id *id,
 		id->context = peer;
 		id->event_handler = lnd_verbs_event;
 		peer->incoming = id;
-		peer->asked = hello;
+		peer->asked.hello = hello;
+		peer->asked.reads = min(param->responder_resources, param->initiator_depth);
 		taken = true;
 	}
 	spin_unlock_bh(&peer->lock);

@@ -90,12 +90,19 @@ struct lnd_verbs_region {
 	struct ib_mr *mr;
 	struct ib_cqe cqe;
 	bool valid;	/* its registration is posted, and it is not invalidated since */
+	bool chained;	/* it is in the queue of the frames */
 };
 
 /* A pull that has ended well: the frame that says so invalidates the peer's key. */
 struct lnd_verbs_ended {
 	struct lnd_tag source;	/* the peer's descriptor */
 	u32 rkey;	/* 0: none */
+};
+
+/* A request of a peer's. */
+struct lnd_verbs_asked {
+	struct lnd_verbs_hello hello;
+	u8 reads;	/* at once, either way, that its device takes */
 };
 
 /* A READ under way. */
@@ -184,6 +191,7 @@ struct lnd_verbs_peer {
 	bool open;	/* work may be posted */
 	bool served;	/* has been open since the last reset */
 	bool failed;	/* must be closed */
+	bool broken;	/* the queue pair said so, maybe in an interrupt; without the lock */
 	bool silent;	/* because its retries are exhausted */
 	bool stop;	/* the library has asked for the stop */
 	bool renewed;	/* was reset while it was being closed */
@@ -199,7 +207,7 @@ struct lnd_verbs_peer {
 	struct rdma_cm_id *id;
 	struct rdma_cm_id *incoming;	/* a request of the peer's, not yet judged */
 	struct lnd_verbs_hello theirs;
-	struct lnd_verbs_hello asked;	/* what came with incoming */
+	struct lnd_verbs_asked asked;	/* what came with incoming */
 	bool met;	/* theirs is there */
 	u32 cookie;
 	u32 peer_cookie;
@@ -218,6 +226,7 @@ struct lnd_verbs_peer {
 	u32 sending[LND_VERBS_LANES];	/* sends without a completion */
 	u32 longest;	/* bytes of a frame that the peer takes */
 	u32 inlines;	/* bytes of a frame that goes into the work request */
+	u32 sges;	/* pieces of a READ that the device takes */
 	struct lnd_verbs_frame *sends;
 	struct lnd_verbs_frame *receives;
 	struct list_head free_sends;
@@ -250,7 +259,6 @@ struct lnd_verbs_peer {
 struct lnd_verbs_node {
 	struct lnd_host_node host;
 	u64 nid;	/* the library's number of this node */
-	struct sockaddr_in address;	/* connections are made from it; no family: from any */
 	u64 incarnation;
 	u32 frame_bytes;	/* longest frame */
 	bool ending;	/* no connection is begun any more */
@@ -351,7 +359,9 @@ void lnd_verbs_peer_free(struct lnd_verbs_peer *peer);
 /* connection.c */
 int lnd_verbs_begin(struct lnd_verbs_peer *peer);
 int lnd_verbs_connect(struct lnd_verbs_peer *peer);
-int lnd_verbs_accept(struct lnd_verbs_peer *peer, struct rdma_cm_id *id);
+int lnd_verbs_accept(struct lnd_verbs_peer *peer, struct rdma_cm_id *id,
+		     const struct lnd_verbs_asked *asked);
+bool lnd_verbs_able(const struct ib_device *device, u32 port);
 int lnd_verbs_opened(struct lnd_verbs_peer *peer);
 void lnd_verbs_close(struct lnd_verbs_peer *peer);
 

@@ -94,7 +94,7 @@ static int lnd_verbs_step(struct lnd_verbs_peer *peer)
 		if (event != RDMA_CM_EVENT_ADDR_RESOLVED)
 			return 0;
 		lnd_verbs_enter(peer, LND_VERBS_ROUTING);
-		return rdma_resolve_route(peer->id, lnd_verbs_connect_ms);
+		return rdma_resolve_route(peer->id, lnd_verbs_connect_ms * 3 / 4);
 	case LND_VERBS_ROUTING:
 		return event == RDMA_CM_EVENT_ROUTE_RESOLVED ? lnd_verbs_connect(peer) : 0;
 	case LND_VERBS_CONNECTING:
@@ -111,6 +111,13 @@ static bool lnd_verbs_may(const struct lnd_verbs_peer *peer)
 	const struct lnd_verbs_node *node = peer->node;
 
 	return !peer->sinking && !READ_ONCE(node->link_stopped) && !READ_ONCE(node->ending);
+}
+
+/* What the queue pair's events have noted. Context: any, with the connection's lock. */
+static void lnd_verbs_heed(struct lnd_verbs_peer *peer)
+{
+	if (READ_ONCE(peer->broken) && peer->open)
+		lnd_verbs_fail(peer);
 }
 
 /* Whether a request is taken in place of what there is; else it is rejected. */
@@ -130,7 +137,8 @@ static bool lnd_verbs_yields(const struct lnd_verbs_peer *peer)
  * A request of the peer's. If there is a connection, or one that was accepted, then the peer does
  * not have it any more: it is closed, and the peer asks again.
  */
-static int lnd_verbs_judge(struct lnd_verbs_peer *peer, struct rdma_cm_id *incoming)
+static int lnd_verbs_judge(struct lnd_verbs_peer *peer, struct rdma_cm_id *incoming,
+			   const struct lnd_verbs_asked *asked)
 {
 	bool yields, lost;
 
@@ -150,7 +158,7 @@ static int lnd_verbs_judge(struct lnd_verbs_peer *peer, struct rdma_cm_id *incom
 		lnd_verbs_count(peer->node, LND_VERBS_YIELDED);
 		lnd_verbs_close(peer);
 	}
-	return lnd_verbs_accept(peer, incoming);
+	return lnd_verbs_accept(peer, incoming, asked);
 }
 
 static bool lnd_verbs_over(const struct lnd_verbs_peer *peer)
@@ -174,22 +182,23 @@ static unsigned long lnd_verbs_due(const struct lnd_verbs_peer *peer)
 	       peer->retry : 0;
 }
 
-static void lnd_verbs_work(struct work_struct *work)
+static void lnd_verbs_turn(struct lnd_verbs_peer *peer)
 {
-	struct lnd_verbs_peer *peer = container_of(to_delayed_work(work), struct lnd_verbs_peer,
-						   work);
 	struct lnd_verbs_node *node = peer->node;
+	struct lnd_verbs_asked asked;
 	struct rdma_cm_id *incoming;
 	unsigned long due;
 	bool over, begin;
 	int rc = 0;
 
 	spin_lock_bh(&peer->lock);
+	lnd_verbs_heed(peer);
 	incoming = peer->incoming;
+	asked = peer->asked;
 	peer->incoming = NULL;
 	spin_unlock_bh(&peer->lock);
 	if (incoming)
-		rc = lnd_verbs_judge(peer, incoming);
+		rc = lnd_verbs_judge(peer, incoming, &asked);
 	if (!rc)
 		rc = lnd_verbs_step(peer);
 
@@ -216,6 +225,23 @@ static void lnd_verbs_work(struct work_struct *work)
 	if (due)
 		queue_delayed_work(node->workers, &peer->work,
 				   time_after(due, jiffies) ? due - jiffies : 0);
+}
+
+/*
+ * Memory for a connection is not waited for by means of writing something back: that may wait for
+ * this very connection. Nothing is done for a node that ends: its connections are being closed.
+ */
+static void lnd_verbs_work(struct work_struct *work)
+{
+	struct lnd_verbs_peer *peer = container_of(to_delayed_work(work), struct lnd_verbs_peer,
+						   work);
+	unsigned int flags;
+
+	if (READ_ONCE(peer->node->ending))
+		return;
+	flags = memalloc_noio_save();
+	lnd_verbs_turn(peer);
+	memalloc_noio_restore(flags);
 }
 
 /* A peer without a connection; NULL: no memory, or no node has this NID. */

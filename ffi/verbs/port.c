@@ -23,8 +23,12 @@ static bool lnd_verbs_on(const struct lnd_verbs_peer *peer, int ifindex)
 {
 	int bound;
 
-	if (!peer->bound || !peer->id)
-		return false;
+	/* A request that waits is rejected by a message. */
+	if (!peer->bound)
+		return peer->incoming;
+	/* It is being closed already. */
+	if (!peer->id)
+		return true;
 	bound = peer->id->route.addr.dev_addr.bound_dev_if;
 	return !bound || bound == ifindex;
 }
@@ -43,6 +47,7 @@ static bool lnd_verbs_settled(struct lnd_verbs_node *node)
 		spin_lock_bh(&peer->lock);
 		if (peer->ends_first && peer->bound && peer->state != LND_VERBS_ROUTING)
 			settled = false;
+		settled &= !peer->ends_first || !peer->incoming;
 		spin_unlock_bh(&peer->lock);
 	}
 	return settled;
@@ -60,8 +65,10 @@ static void lnd_verbs_going_down(struct lnd_verbs_node *node, int ifindex)
 		spin_lock_bh(&peer->lock);
 		peer->sinking = true;
 		peer->ends_first = lnd_verbs_on(peer, ifindex);
-		if (peer->ends_first)
+		if (peer->ends_first && peer->bound)
 			lnd_verbs_fail(peer);
+		else if (peer->ends_first)
+			lnd_verbs_kick(peer);
 		spin_unlock_bh(&peer->lock);
 	}
 	mutex_unlock(&node->adding);

@@ -15,7 +15,7 @@ static u32 lnd_verbs_gather(struct lnd_verbs_desc *desc, struct ib_sge *sge, int
 	u32 left = min3(desc->length - desc->issued, LND_VERBS_CHUNK, segment), len = 0;
 	u32 lkey = desc->peer->pd->local_dma_lkey;
 
-	for (*used = 0; left && *used < LND_VERBS_SGES; (*used)++) {
+	for (*used = 0; left && *used < desc->peer->sges; (*used)++) {
 		const struct scatterlist *sg = &desc->sg[desc->entry];
 		u32 part = min(left, sg_dma_len(sg) - desc->in_entry);
 

@@ -256,7 +256,9 @@ void lnd_verbs_unstage(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back)
 		if (region == last)
 			wr.send_flags = IB_SEND_SIGNALED;
 		lnd_verbs_count(desc->peer->node, LND_VERBS_INVALIDATED);
-		if (lnd_verbs_post_local(desc->peer, &wr))
+		/* Behind its registration: two queues have no order. */
+		if (region->chained ? lnd_verbs_post(desc->peer, &wr) :
+				      lnd_verbs_post_local(desc->peer, &wr))
 			return;
 	}
 }

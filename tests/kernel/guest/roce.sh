@@ -31,3 +31,13 @@ lost_packets() {
 calm_network() {
     ./tc qdisc del dev eth0 root || die "netem stays"
 }
+
+# tell WORD, told WORD: machine 0 tells it, and waits until machine 1 has asked; whether it does.
+# The word goes by the network itself: connections of a driver's come and go.
+tell() {
+    echo "$1" | timeout $((90 * patience)) nc -l -p $((5000 + ${round:-0})) >/dev/null ||
+        die "the other machine does not ask"
+}
+told() {
+    [ "$(nc -w 2 10.0.0.1 $((5000 + ${round:-0})) </dev/null 2>/dev/null)" = "$1" ]
+}

@@ -34,6 +34,16 @@ sweep() {
     parting 138
 }
 
+# part_in_turn: machine 0 ends the phase first, and the other one goes on until it is told so.
+part_in_turn() {
+    [ "$me" = 0 ] || until_so 90 told "$phase" || die "the other machine is not done"
+    client stop
+    until_so 30 idle || die "not everything ends"
+    watched
+    sound_verbs
+    [ "$me" = 1 ] || tell "$phase"
+}
+
 tried() { [ "$(verbs illegal_read)" != not_tried ]; }
 
 # The same with fragments that do not follow each other, up to 27 in a payload.
@@ -80,6 +90,14 @@ chain() {
         die "$(verbs chained) of $(verbs registered) registrations are chained to frames"
 }
 
+# The same, but each region is invalidated by its owner: in the queue that has registered it.
+behind() {
+    load_unhurried chain=1 inv=0 timeout=21
+    keyed
+    [ "$(verbs chained)" = "$(verbs registered)" ] ||
+        die "$(verbs chained) of $(verbs registered) registrations are chained to frames"
+}
+
 # The same without any of it, to count what it spares.
 plain() {
     load_unhurried inv=0
@@ -101,7 +119,7 @@ keyed() {
     theirs=$(verbs invalidated_by_peer)
     [ "$((ours + theirs))" = "$regions" ] ||
         die "$regions keys: $ours invalidated here, $theirs by the peer"
-    if [ "$phase" = plain ]; then
+    if [ "$phase" = plain ] || [ "$phase" = behind ]; then
         [ "$theirs" = 0 ] || die "the peer has invalidated $theirs keys"
     else
         [ "$ours" = 0 ] || die "$ours keys were not invalidated by the peer"
@@ -146,23 +164,17 @@ cut() {
     until_so 30 answered || die "the other machine does not come"
     client start put get workers=2 flight=8 min=500000 max=1048576 to="$other"
     until_so 30 going 4 || die "no traffic"
-    for round in 1 2 3 4 5; do
+    for time in 1 2 3 4 5; do
         [ "$me" = 0 ] || break
         goal=$(($(of ok) + 3))
-        until_so 30 going $goal || die "no traffic before cut $round"
+        until_so 30 going $goal || die "no traffic before cut $time"
         opened=$(verbs opened)
         control "$me" link 0 down
-        until_so 20 reopened || die "no connection after cut $round"
+        until_so 20 reopened || die "no connection after cut $time"
         sound_now
     done
-    [ "$me" = 0 ] || until_so 90 gone || die "the other machine stays"
-    client stop
-    until_so 30 idle || die "not everything ends"
-    watched
-    sound_verbs
+    part_in_turn
 }
-# gone: the other machine has no connection any more, and makes none for a while.
-gone() { ! connected && sleep "$patience" && ! connected; }
 going() { [ "$(of ok)" -ge "$1" ]; }
 reopened() { [ "$(verbs opened)" -gt "$opened" ]; }
 
@@ -184,11 +196,7 @@ device() {
     until_so 60 reopened || die "no connection afterwards"
     goal=$(($(of ok) + 20))
     until_so 60 going $goal || die "no traffic afterwards"
-    [ "$me" = 0 ] || until_so 90 gone || die "the other machine stays"
-    client stop
-    until_so 30 idle || die "not everything ends"
-    watched
-    sound_verbs
+    part_in_turn
 }
 
 # A network device goes down under traffic, and comes up: first one machine's, then the other one's.
@@ -216,13 +224,8 @@ link() {
     if [ "$me" = 0 ]; then
         until_so 90 reopened || die "no connection after the other machine's turn"
         until_so 60 going $(($(of ok) + 10)) || die "no traffic after the other machine's turn"
-    else
-        until_so 90 gone || die "the other machine stays"
     fi
-    client stop
-    until_so 30 idle || die "not everything ends"
-    watched
-    sound_verbs
+    part_in_turn
 }
 
 # A network that loses packets and changes their order, at both ends. Nothing is lost by that: while
@@ -261,9 +264,7 @@ silent() {
     until_so "$limit" silence || die "nothing is noticed"
     [ "$me" = 0 ] || calm_network
     until_so 60 answered || die "no message afterwards"
-    [ "$me" = 0 ] || until_so 90 gone || die "the other machine stays"
-    watched
-    sound_verbs
+    part_in_turn
 }
 silence() { ! connected; }
 # Machine 1 decides when the silence begins: machine 0 may have probed less by then.
