@@ -11,8 +11,9 @@ use super::clock::Wake;
 
 /// Looks at the work without letting another thread run.
 const SPINS: u32 = 50;
-/// Looks with other threads between.
-const YIELDS: u32 = 4;
+/// Looks with other threads between. A nap costs more than all of them: what it waits for may be a
+/// message of another process, which rings no bell.
+const YIELDS: u32 = 200;
 /// First and longest sleep, in microseconds.
 const NAPS: (u32, u32) = (100, 1000);
 
