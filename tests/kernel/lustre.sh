@@ -84,3 +84,32 @@ until_said() {
     wait_for 900 said_or_ended "$3" || true
     grep -qs "$3" "$log" || fail "$(tail "$log")"
 }
+
+# counted_machine NUMBER TEST [QEMU ARGUMENTS]: a machine whose instructions are counted. It has one
+# processor: QEMU counts what such a machine executes exactly.
+counts=()
+counted_machine() {
+    [ "$1" != 0 ] || counts=()
+    gcc -shared -fPIC -O2 -Wall -Wextra -Werror -o "$work/executed.so" "$bench/executed.c"
+    VM_CPUS=1 machine "$@" -plugin "$work/executed.so,counts=$work/counts-$1"
+    counts+=("${machine_pid[$1]}:$work/counts-$1:$work/logs/lnet-$2-$1")
+}
+
+# counted_beside TEST NETWORK OTHER: what two such machines did for each message by either network,
+# when they have ended (tests/kernel/executed).
+counted_beside() {
+    local reader line
+    wait_for 60 test -e "$work/logs/lnet-$1-0"
+    "$bench/executed" "${counts[@]}" >"$work/logs/executed" 2>&1 &
+    reader=$!
+    # shellcheck disable=SC2004,SC2034 # kernel/lib.sh's, by process
+    started[$reader]=executed
+    ended "$1" 0 1
+    wait "$reader" || fail "$(cat "$work/logs/executed")"
+    unset "started[$reader]"
+    rm -f "$work"/counts-*
+    note "$2 beside $3: medians, for each message of both machines together:"
+    while read -r line; do
+        note "  $line"
+    done < <("$bench/executed" --table "$2" "$3" "$work/logs/executed")
+}

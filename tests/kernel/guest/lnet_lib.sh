@@ -153,6 +153,53 @@ bulk() {
     say "LST $1 $2 at $3: $(rate) RPC/s"
 }
 
+# net_count NETWORK send|recv|drop: messages by LNet's count.
+net_count() {
+    lnetctl net show --net "$1" -v | awk -v name="$2_count:" '$1 == name { print $2; exit }'
+}
+
+# code: where the modules lie, for the host, which counts what both machines execute between two
+# marks (tests/kernel/executed).
+code() {
+    while read -r name size _ _ _ at _; do
+        say "CODE $name $size $at"
+    done </proc/modules
+}
+
+# mark begin|end NETWORK NAME MESSAGES: of an operation this machine receives so many.
+mark() {
+    received=$(net_count "$2" recv)
+    read -r up _ </proc/uptime
+    say "MARK $1 $2 $3 $up $((received / $4))"
+}
+
+# count_one NAME MESSAGES CONCURRENCY WORDS…: one kind of traffic by the network $by, counted.
+count_one() {
+    kind=$1 each=$2
+    shift 2
+    batch "$kind" "$@"
+    # Connections and caches are warm.
+    sleep 2
+    mark begin "$by" "$kind" "$each"
+    sleep "$(word seconds 6)"
+    mark end "$by" "$kind" "$each"
+    lst show_error a b >/errors 2>&1
+    no_errors /errors || die "lst $kind: $(cat /errors)"
+    lst stop "$kind"
+}
+
+# count_beside NETWORK NID NID: a round by one network. Of a write the server fetches what is
+# written, and answers.
+count_beside() {
+    by=$1
+    groups "$2" "$3"
+    count_one ping-8 1 8 ping
+    count_one ping-1 1 1 ping
+    count_one write-4K-8 2 8 brw write size=4K
+    count_one write-1M-8 2 8 brw write size=1M
+    lst end_session >/dev/null
+}
+
 # unloaded: everything goes, and nothing is left.
 unloaded() {
     [ ! -e /sys/module/lnet_selftest ] || rmmod lnet_selftest || die "rmmod lnet_selftest"
