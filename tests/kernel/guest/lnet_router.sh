@@ -15,10 +15,11 @@ fi
 # The client's network is given to LNet as a parameter, as an installed machine has it.
 networks=
 [ "$me" != 0 ] || [ -n "$large" ] || networks="networks=$net($if)"
-# A ping without a way back waits for LNet's three tries: for less than 120 s, after which the kernel
-# complains of a task that is blocked.
+# A ping without a way back waits for LNet's three tries: for less than 120 s, after which the
+# kernel complains of a task that is blocked.
 loaded lnet_peer_discovery_disabled=1 ${networks:+"$networks"} lnet_transaction_timeout=100 \
-    alive_router_check_interval=1 router_ping_timeout=1 tiny_router_buffers=512 small_router_buffers=512 large_router_buffers=64
+    alive_router_check_interval=1 router_ping_timeout=1 tiny_router_buffers=512 \
+    small_router_buffers=512 large_router_buffers=64
 case $me$large in
 1* | 0?*) added || die "net add" ;;
 esac
