@@ -118,7 +118,7 @@ impl Setup {
     /// The drivers' configuration: as small as it gets.
     pub fn config(&self) -> Config {
         let mut config = Config::new(self.slots, 1, 1);
-        config.passive_slots = (self.slots / 2).max(1);
+        config.passive_slots = self.slots.div_ceil(2);
         config.connections = u8::from(self.connects);
         config.lists = 0;
         config.depth = self.depth;

@@ -81,10 +81,14 @@ fn put_and_get_that_cross_against_connection_down() {
 }
 
 /// Two puts by one slot: a proof of the connection is of the first use, and of no other.
+/// So many slots of a node that one is for its own transfers, and two for its peer's requests.
+const ONE_OURS: u32 = 3;
+
 #[test]
 fn inv_3_two_uses_of_one_slot_against_connection_down() {
     let faults = Faults { connection_down: [1, 0], repeated: 1, ..NONE };
-    let setup = Setup { connects: true, ..Setup::new("two puts by one slot, connection down") };
+    let setup = Setup::new("two puts by one slot, connection down");
+    let setup = Setup { connects: true, slots: ONE_OURS, ..setup };
     let setup = setup.sends(0, Put, LARGE).sends(0, Put, LARGE).with(faults);
     explore(setup, &[OK, ERROR, ASSERTED, USED_AGAIN], 14_534);
 }
@@ -92,7 +96,7 @@ fn inv_3_two_uses_of_one_slot_against_connection_down() {
 #[test]
 fn r14_two_uses_of_one_slot_against_repeated_completions() {
     let faults = Faults { peer_down: [1, 0], link_down: [1, 0], repeated: 1, ..NONE };
-    let setup = Setup::new("two puts by one slot");
+    let setup = Setup { slots: ONE_OURS, ..Setup::new("two puts by one slot") };
     let setup = setup.sends(0, Put, LARGE).sends(0, Put, LARGE).with(faults);
     explore(setup, &[OK, ERROR, ASSERTED, STALE_COMPLETION, USED_AGAIN], 90_135);
 }
@@ -355,6 +359,7 @@ fn put_and_get_that_cross_and_are_withdrawn_without_invalidates() {
 fn r14_two_uses_of_one_slot_that_are_withdrawn_without_invalidates() {
     let faults = Faults { withdrawn: [2, 0], lost: 1, ..NONE };
     let setup = cancel_first("two puts by one slot, withdrawn, no recalls", faults);
+    let setup = Setup { slots: ONE_OURS, ..setup };
     let setup = setup.sends(0, Put, LARGE).sends(0, Put, LARGE);
     explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, USED_AGAIN], 14_030);
 }
