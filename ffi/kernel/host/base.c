@@ -128,9 +128,8 @@ u64 lnd_host_node_run(struct lnd_host_node *node, u64 now)
 	u64 next = LND_NEVER;
 	u32 state = 0;
 
-	/* This run is what was asked for so far, by the frames before it, too. */
-	clear_bit(LND_HOST_DUE, &node->flags);
-	smp_mb__after_atomic();
+	/* This run is what was asked for so far, by the frames before it, too: a full barrier. */
+	test_and_clear_bit(LND_HOST_DUE, &node->flags);
 	lnd_run(node->ni, now, REPORTS, &next);
 	lnd_run_state_get(node->ni, &state);
 	if (state == LND_QUIESCENT && next == LND_NEVER) {
