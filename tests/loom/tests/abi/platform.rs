@@ -5,7 +5,7 @@ use core::cell::Cell;
 use core::ffi::{c_char, c_void};
 
 use lnd_core::sync::Ordering;
-use lnd_ffi::abi::{lnd_frame, lnd_ops, lnd_report, lnd_send};
+use lnd_ffi::abi::{lnd_event, lnd_frame, lnd_ops, lnd_report, lnd_send};
 use loom::sync::MutexGuard;
 
 use super::host::Host;
@@ -39,6 +39,7 @@ pub fn ops(excludes: bool) -> lnd_ops {
         finalize: Some(finalize),
         wake: Some(wake),
         bug: Some(bug),
+        event: Some(event),
         ..none
     }
 }
@@ -100,6 +101,11 @@ unsafe extern "C" fn finalize(ctx: *mut c_void, report: *const lnd_report) {
     let (host, report) = unsafe { (host(ctx), &*report) };
     host.turn();
     host.reports.borrow_mut().push(report.user);
+}
+
+unsafe extern "C" fn event(ctx: *mut c_void, _event: *const lnd_event) {
+    // SAFETY: see `host`.
+    unsafe { host(ctx) }.turn();
 }
 
 unsafe extern "C" fn wake(ctx: *mut c_void) {
