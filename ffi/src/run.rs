@@ -22,8 +22,10 @@ enum Pending {
     Report(Report),
 }
 
-/// Callbacks that are made between two locks: they lie on the stack until then.
-const AT_ONCE: u32 = 4;
+/// Callbacks that are made between two locks, in their order. They lie on the stack until then.
+/// Behind a place without one there is none.
+type Callbacks = [Option<Pending>; 4];
+
 /// Passes of time, a power of two, between two looks at what was counted outside the lock: its
 /// counts wrap at 32 bits.
 const FOLLOWS: u32 = 64;
@@ -111,18 +113,15 @@ fn deliver(ni: &lnd_ni, callbacks: Callbacks) -> u32 {
     made
 }
 
-/// In their order; behind a place without one there is none.
-type Callbacks = [Option<Pending>; AT_ONCE as usize];
-
 impl Thread {
     /// Up to `most` callbacks that are to be made now. `None`: there is none.
     fn take_callbacks(&mut self, now: u64, most: u32) -> Option<Callbacks> {
-        let mut taken: Callbacks = [const { None }; AT_ONCE as usize];
+        let mut taken: Callbacks = [const { None }; 4];
         for place in taken.iter_mut().take(most as usize) {
-            *place = Some(match self.next_event_or_report(now) {
-                Some(pending) => pending,
-                None => break,
-            });
+            *place = self.next_event_or_report(now);
+            if place.is_none() {
+                break;
+            }
         }
         matches!(taken, [Some(_), ..]).then_some(taken)
     }

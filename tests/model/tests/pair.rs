@@ -80,10 +80,10 @@ fn put_and_get_that_cross_against_connection_down() {
     explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 118_585);
 }
 
-/// Two puts by one slot: a proof of the connection is of the first use, and of no other.
 /// So many slots of a node that one is for its own transfers, and two for its peer's requests.
 const ONE_OURS: u32 = 3;
 
+/// Two puts by one slot: a proof of the connection is of the first use, and of no other.
 #[test]
 fn inv_3_two_uses_of_one_slot_against_connection_down() {
     let faults = Faults { connection_down: [1, 0], repeated: 1, ..NONE };
