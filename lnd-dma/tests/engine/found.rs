@@ -34,11 +34,11 @@ impl RegisterAccess for Bus<'_> {
 /// S0-10: only an engine that has stopped gives the proof.
 #[test]
 fn a_bus_that_reads_all_ones_is_no_proof() {
+    let dead = Cell::new(false);
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
-    let dead: &'static Cell<bool> = Box::leak(Box::new(Cell::new(false)));
     let memory = world.memory((1, 0));
-    let bus = Bus { memory, dead };
+    let bus = Bus { memory, dead: &dead };
     let mut driver = MmioEngine::new(LinkId::new(0).unwrap(), bus, memory, Numbers);
     // A pull of 4 KiB is under way in the device; a quarter is moved.
     world.script((1, 0)).chunk = Some(1024);
