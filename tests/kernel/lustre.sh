@@ -89,8 +89,10 @@ until_said() {
 # processor: QEMU counts what such a machine executes exactly.
 counts=()
 counted_machine() {
-    [ "$1" != 0 ] || counts=()
-    gcc -shared -fPIC -O2 -Wall -Wextra -Werror -o "$work/executed.so" "$bench/executed.c"
+    if [ "$1" = 0 ]; then
+        counts=()
+        gcc -shared -fPIC -O2 -Wall -Wextra -Werror -o "$work/executed.so" "$bench/executed.c"
+    fi
     VM_CPUS=1 machine "$@" -plugin "$work/executed.so,counts=$work/counts-$1"
     counts+=("${machine_pid[$1]}:$work/counts-$1:$work/logs/lnet-$2-$1")
 }
