@@ -101,8 +101,14 @@ struct lnd_host_node *lnd_lnet_find(struct lnd_host_fabric *const *fabrics, cons
 	if (!node || node->upper->ni)
 		return node;
 	address.sin_addr.s_addr = lnd_lnet_device_address(interface);
-	if (!address.sin_addr.s_addr || !lnd_lnet_is_rdma(&address))
+	if (!address.sin_addr.s_addr) {
+		pr_err("%s: no network device of this name has an IPv4 address\n", interface);
 		return NULL;
+	}
+	if (!lnd_lnet_is_rdma(&address)) {
+		pr_err("%s: no RDMA device, or one that cannot do what is needed\n", interface);
+		return NULL;
+	}
 	lnd_verbs_of(node)->nid = ntohl(address.sin_addr.s_addr);
 	return node;
 }

@@ -35,10 +35,13 @@ static inline bool lnd_lnet_reach(struct lnd_host_node *node, u64 peer)
 	return lnd_verbs_peer_add(lnd_verbs_of(node), peer);
 }
 
-/* Only a connection that fails shows what is at the other end. */
-static inline bool lnd_lnet_way(const struct lnd_host_node *node, u64 peer)
+/*
+ * Whether our own network device carries anything. Only a connection that fails shows what is at
+ * the other end.
+ */
+static inline bool lnd_lnet_way(struct lnd_host_node *node, u64 peer)
 {
-	return true;
+	return !READ_ONCE(lnd_verbs_of(node)->unplugged);
 }
 
 #endif

@@ -193,24 +193,20 @@ void lnd_verbs_close(struct lnd_verbs_peer *peer)
  */
 static int lnd_verbs_resolve(struct lnd_verbs_peer *peer, struct rdma_cm_id *id)
 {
+	/* Of port 0 rdma_cm makes one that any user may have. */
+	int port = lnd_verbs_defect("common") ? 0 : PROT_SOCK - 1, rc;
 	struct sockaddr_in from;
-	int port, rc = -EADDRNOTAVAIL;
 
 	if (!lnd_verbs_where(peer->node->nid, &from))
 		return -EADDRNOTAVAIL;
-	if (lnd_verbs_defect("common"))
-		return rdma_resolve_addr(id, NULL, (struct sockaddr *)&peer->address,
-					 lnd_verbs_connect_ms * 3 / 4);
 	/* A port may serve for several peers. */
 	rdma_set_reuseaddr(id, 1);
-	for (port = PROT_SOCK - 1; port > 0; port--) {
+	do {
 		from.sin_port = htons(port);
 		rc = rdma_resolve_addr(id, (struct sockaddr *)&from,
 				       (struct sockaddr *)&peer->address,
 				       lnd_verbs_connect_ms * 3 / 4);
-		if (rc != -EADDRINUSE && rc != -EADDRNOTAVAIL)
-			break;
-	}
+	} while ((rc == -EADDRINUSE || rc == -EADDRNOTAVAIL) && --port > 0);
 	return rc;
 }
 

@@ -13,6 +13,33 @@ size_t lnd_verbs_frame_room(const struct lnd_verbs_peer *peer)
 	return sizeof(struct lnd_verbs_head) + peer->node->frame_bytes;
 }
 
+/**
+ * lnd_verbs_frames_init() - Where the buffers come from: one is a little longer than a page.
+ * @node: the node, whose longest frame is known.
+ *
+ * Context: thread.
+ * Return: 0 or -ENOMEM.
+ */
+int lnd_verbs_frames_init(struct lnd_verbs_node *node)
+{
+	node->frames = kmem_cache_create(LND_HOST_NAME "_frame",
+					 sizeof(struct lnd_verbs_head) + node->frame_bytes, 0,
+					 SLAB_HWCACHE_ALIGN, NULL);
+	return node->frames ? 0 : -ENOMEM;
+}
+
+/**
+ * lnd_verbs_frames_exit() - Ends it.
+ * @node: the node, which has no peers any more.
+ *
+ * Context: thread.
+ */
+void lnd_verbs_frames_exit(struct lnd_verbs_node *node)
+{
+	kmem_cache_destroy(node->frames);
+	node->frames = NULL;
+}
+
 /* Frames' buffers must be such that a device reaches them. */
 static struct lnd_verbs_frame *lnd_verbs_frames(struct lnd_verbs_peer *peer,
 						struct list_head *list)
@@ -24,7 +51,7 @@ static struct lnd_verbs_frame *lnd_verbs_frames(struct lnd_verbs_peer *peer,
 	INIT_LIST_HEAD(list);
 	for (i = 0; frames && i < LND_VERBS_FRAMES; i++) {
 		frames[i].peer = peer;
-		frames[i].head = kzalloc(lnd_verbs_frame_room(peer), GFP_KERNEL);
+		frames[i].head = kmem_cache_zalloc(peer->node->frames, GFP_KERNEL);
 		if (frames[i].head)
 			lnd_host_hold(LND_HOST_HELD_BYTES, lnd_verbs_frame_room(peer));
 		list_add_tail(&frames[i].list, list);
@@ -43,14 +70,15 @@ static bool lnd_verbs_whole(const struct lnd_verbs_frame *frames)
 	return frames;
 }
 
-static void lnd_verbs_frames_free(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frames)
+static void lnd_verbs_frames_drop(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frames)
 {
 	unsigned int i;
 
 	for (i = 0; frames && i < LND_VERBS_FRAMES; i++) {
-		if (frames[i].head)
-			lnd_host_hold(LND_HOST_HELD_BYTES, -(long)lnd_verbs_frame_room(peer));
-		kfree(frames[i].head);
+		if (!frames[i].head)
+			continue;
+		lnd_host_hold(LND_HOST_HELD_BYTES, -(long)lnd_verbs_frame_room(peer));
+		kmem_cache_free(peer->node->frames, frames[i].head);
 	}
 	lnd_host_free(frames, LND_VERBS_FRAMES * sizeof(*frames));
 }
@@ -65,6 +93,8 @@ static void lnd_verbs_frames_free(struct lnd_verbs_peer *peer, struct lnd_verbs_
 int lnd_verbs_channel_init(struct lnd_verbs_peer *peer)
 {
 	INIT_LIST_HEAD(&peer->waiting);
+	INIT_LIST_HEAD(&peer->arrival);
+	INIT_LIST_HEAD(&peer->posted);
 	INIT_LIST_HEAD(&peer->arrived[LND_LANE_REQUEST]);
 	INIT_LIST_HEAD(&peer->arrived[LND_LANE_CONTROL]);
 	peer->sends = lnd_verbs_frames(peer, &peer->free_sends);
@@ -75,6 +105,6 @@ int lnd_verbs_channel_init(struct lnd_verbs_peer *peer)
 /* Context: thread. */
 void lnd_verbs_channel_exit(struct lnd_verbs_peer *peer)
 {
-	lnd_verbs_frames_free(peer, peer->sends);
-	lnd_verbs_frames_free(peer, peer->receives);
+	lnd_verbs_frames_drop(peer, peer->sends);
+	lnd_verbs_frames_drop(peer, peer->receives);
 }

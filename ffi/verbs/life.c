@@ -30,6 +30,7 @@ struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 nu
 	init_waitqueue_head(&verbs->settled);
 	xa_init(&verbs->peers);
 	mutex_init(&verbs->adding);
+	spin_lock_init(&verbs->arrivals_lock);
 	verbs->nid = lnd_soft_nid(number);
 	if (lnd_host_node_init(&verbs->host, fabric, number)) {
 		lnd_host_free(verbs, sizeof(*verbs));
@@ -98,9 +99,7 @@ static int lnd_verbs_peers_init(struct lnd_verbs_node *node)
 {
 	node->workers = alloc_workqueue("lnd_verbs/%u", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
 					node->host.number);
-	if (!node->workers)
-		return -ENOMEM;
-	return lnd_verbs_port_init(node);
+	return node->workers ? 0 : -ENOMEM;
 }
 
 /* Peers that are known from the start. */
@@ -127,7 +126,8 @@ static int lnd_verbs_create(struct lnd_verbs_node *verbs)
 		return rc;
 	verbs->frame_bytes = lnd_frame_size(&config);
 	rc = lnd_verbs_handles_init(verbs) ?: lnd_verbs_descs(verbs) ?:
-	     lnd_verbs_peers_init(verbs) ?: lnd_verbs_know(verbs);
+	     lnd_verbs_frames_init(verbs) ?: lnd_verbs_peers_init(verbs) ?:
+	     lnd_verbs_know(verbs);
 	if (rc)
 		return rc;
 	node->ni_bytes = lnd_ni_size(&config);
@@ -147,7 +147,10 @@ static int lnd_verbs_run(struct lnd_verbs_node *verbs)
 {
 	struct lnd_host_node *node = &verbs->host;
 	struct task_struct *thread;
+	int rc = lnd_verbs_port_init(verbs);
 
+	if (rc)
+		return rc;
 	thread = lnd_host_thread(lnd_verbs_thread, node, "lnd_node", node->number, 0,
 				 LND_HOST_AT_NODE_THREAD);
 	if (IS_ERR(thread))
@@ -197,6 +200,7 @@ static void lnd_verbs_clear(struct lnd_verbs_node *verbs)
 	if (node->window.node)
 		lnd_verbs_handles_exit(verbs);
 	node->window.node = NULL;
+	lnd_verbs_frames_exit(verbs);
 	lnd_host_free(node->ni_memory, node->ni_bytes);
 	for (i = 0; verbs->desc && i < lnd_host_slots; i++) {
 		lnd_verbs_unbounce(&verbs->desc[i]);
@@ -233,6 +237,8 @@ int lnd_host_node_start(struct lnd_host_node *node)
 	verbs->ending = false;
 	verbs->link_stopped = false;
 	verbs->sinking = false;
+	INIT_LIST_HEAD(&verbs->arrivals);
+	INIT_LIST_HEAD(&verbs->posted);
 	verbs->incarnation = get_random_u64() | 1;
 	rc = lnd_verbs_create(verbs) ?: lnd_verbs_run(verbs);
 	if (rc) {

@@ -14,7 +14,7 @@
  *   ask.c       what all others note of a connection for that worker
  *   listen.c    requests of peers
  *   cm.c        what rdma_cm reports, and who is at the other end
- *   port.c      network devices that go down and come up
+ *   port.c      network devices that go down and come up: the link's state
  *   channel.c   frames in, and the credits that receives are
  *   send.c      frames out: SEND into receives that are there for them
  *   frames.c    their buffers
@@ -32,7 +32,8 @@
  * There is no state machine of the protocol here. A connection knows whether its queue pair is
  * being made, works, or is proven stopped; what follows from that is the library's.
  *
- * Locks, outer before inner: the node's (the library's, softirqs stay out), the connection's.
+ * Locks, outer before inner: the node's (the library's, softirqs stay out), the connection's, the
+ * one of the list of connections that have frames.
  */
 #ifndef LND_VERBS_H
 #define LND_VERBS_H
@@ -90,7 +91,6 @@ struct lnd_verbs_region {
 	struct ib_mr *mr;
 	struct ib_cqe cqe;
 	bool valid;	/* its registration is posted, and it is not invalidated since */
-	bool chained;	/* it is in the queue of the frames */
 };
 
 /* A pull that has ended well: the frame that says so invalidates the peer's key. */
@@ -233,6 +233,8 @@ struct lnd_verbs_peer {
 	struct list_head free_receives;
 	struct list_head waiting;	/* frames behind registrations */
 	struct list_head arrived[2];	/* for the node's thread, by lane */
+	struct list_head arrival;	/* of the node; by its lock for them */
+	struct list_head posted;	/* of the node; by the library's lock */
 
 	/* rdma.c */
 	struct lnd_verbs_region *regions;
@@ -261,17 +263,24 @@ struct lnd_verbs_node {
 	u64 nid;	/* the library's number of this node */
 	u64 incarnation;
 	u32 frame_bytes;	/* longest frame */
+	struct kmem_cache *frames;	/* their buffers */
 	bool ending;	/* no connection is begun any more */
 	bool link_stopped;	/* none, until the link's reset */
 	struct rdma_cm_id *listener;
 	struct notifier_block netdev;
+	struct notifier_block inetaddr;
 	bool watches_netdevs;
+	bool watches_inetaddrs;
+	bool unplugged;	/* no network device with our address carries anything */
 	wait_queue_head_t settled;	/* a connection's id has gone */
 	atomic_t trials;	/* of the illegal READ, begun */
 	bool tried;	/* trial[] is there */
 	u32 trial[3];	/* how its steps have ended, enum ib_wc_status */
 	struct workqueue_struct *workers;
 	struct xarray peers;	/* struct lnd_verbs_peer, by NID: added, and freed with the node */
+	spinlock_t arrivals_lock;	/* the innermost; protects arrivals */
+	struct list_head arrivals;	/* peers that may have frames */
+	struct list_head posted;	/* peers with pulls that wait for the doorbell */
 	struct mutex adding;	/* one at a time; protects the two below */
 	u32 known;	/* peers */
 	bool sinking;	/* a network device goes down: so for peers that come now */
@@ -382,6 +391,8 @@ void lnd_verbs_port_exit(struct lnd_verbs_node *node);
 int lnd_verbs_thread(void *data);
 
 /* frames.c */
+int lnd_verbs_frames_init(struct lnd_verbs_node *node);
+void lnd_verbs_frames_exit(struct lnd_verbs_node *node);
 size_t lnd_verbs_frame_room(const struct lnd_verbs_peer *peer);
 int lnd_verbs_channel_init(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_exit(struct lnd_verbs_peer *peer);
@@ -390,6 +401,7 @@ void lnd_verbs_channel_exit(struct lnd_verbs_peer *peer);
 int lnd_verbs_channel_open(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_close(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_up(struct lnd_verbs_peer *peer);
+void lnd_verbs_arrival(struct lnd_verbs_peer *peer);
 struct lnd_verbs_frame *lnd_verbs_arrived(struct lnd_verbs_peer *peer, u32 lane);
 void lnd_verbs_release(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame);
 

@@ -46,8 +46,10 @@ static int __init lnd_verbs_init(void)
 	int rc = lnd_verbs_settings_check() ?: lnd_verbs_nodes_check() ?:
 		 lnd_host_params_check();
 
-	if (rc)
+	if (rc) {
+		pr_err("a parameter is out of its bounds, or this node is not one of the peers\n");
 		return rc;
+	}
 	if (lnd_abi_version() != LND_ABI_VERSION) {
 		pr_err("library has ABI version %u, header %u\n", lnd_abi_version(),
 		       LND_ABI_VERSION);

@@ -7,8 +7,13 @@
  * rdma_cm's messages fails. What repairs that queue pair makes it send again, and not receive:
  * until the RDMA device is removed every connect of this machine stays without an answer. So
  * connections end before their network device goes down. The peers are told, too.
+ *
+ * Without a network device that is up, has a carrier and our address, the library's link is down:
+ * what waits for it ends, and LNet takes another interface.
  */
+#include <linux/inetdevice.h>
 #include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
 
 #include "lnd_verbs.h"
 
@@ -45,9 +50,9 @@ static bool lnd_verbs_settled(struct lnd_verbs_node *node)
 
 	xa_for_each(&node->peers, nid, peer) {
 		spin_lock_bh(&peer->lock);
-		if (peer->ends_first && peer->bound && peer->state != LND_VERBS_ROUTING)
+		if (peer->ends_first && (peer->incoming || (peer->bound &&
+							    peer->state != LND_VERBS_ROUTING)))
 			settled = false;
-		settled &= !peer->ends_first || !peer->incoming;
 		spin_unlock_bh(&peer->lock);
 	}
 	return settled;
@@ -97,6 +102,32 @@ static void lnd_verbs_may_begin(struct lnd_verbs_node *node, bool at_once)
 	mutex_unlock(&node->adding);
 }
 
+/* Whether a network device with our address carries anything. Context: thread. */
+static bool lnd_verbs_carries(const struct lnd_verbs_node *node)
+{
+	struct net_device *dev = NULL;
+	struct sockaddr_in ours;
+	bool carries;
+
+	rcu_read_lock();
+	if (lnd_verbs_where(node->nid, &ours))
+		dev = __ip_dev_find(&init_net, ours.sin_addr.s_addr, false);
+	carries = dev && netif_running(dev) && netif_carrier_ok(dev);
+	rcu_read_unlock();
+	return carries;
+}
+
+/* Tells the library of a change. Context: thread, with the lock of all network devices. */
+static void lnd_verbs_look(struct lnd_verbs_node *node)
+{
+	bool unplugged = !lnd_verbs_carries(node);
+
+	if (unplugged == node->unplugged || lnd_verbs_defect("blind"))
+		return;
+	WRITE_ONCE(node->unplugged, unplugged);
+	lnd_link_event(node->host.ni, LND_VERBS_LINK, !unplugged, lnd_host_now());
+}
+
 static int lnd_verbs_netdev(struct notifier_block *block, unsigned long event, void *info)
 {
 	struct lnd_verbs_node *node = container_of(block, struct lnd_verbs_node, netdev);
@@ -107,12 +138,24 @@ static int lnd_verbs_netdev(struct notifier_block *block, unsigned long event, v
 		lnd_verbs_going_down(node, netdev_notifier_info_to_dev(info)->ifindex);
 	else if (event == NETDEV_DOWN || event == NETDEV_UP)
 		lnd_verbs_may_begin(node, event == NETDEV_UP);
+	if (event == NETDEV_DOWN || event == NETDEV_UP || event == NETDEV_CHANGE)
+		lnd_verbs_look(node);
+	return NOTIFY_DONE;
+}
+
+/* An address has come or gone. */
+static int lnd_verbs_inetaddr(struct notifier_block *block, unsigned long event, void *info)
+{
+	struct lnd_verbs_node *node = container_of(block, struct lnd_verbs_node, inetaddr);
+
+	if (!READ_ONCE(node->ending))
+		lnd_verbs_look(node);
 	return NOTIFY_DONE;
 }
 
 /**
- * lnd_verbs_port_init() - Watches network devices.
- * @node: the node, whose peers come later.
+ * lnd_verbs_port_init() - Watches network devices and addresses.
+ * @node: the node, whose NI is there.
  *
  * Context: thread.
  * Return: 0 or a negative errno.
@@ -121,10 +164,22 @@ int lnd_verbs_port_init(struct lnd_verbs_node *node)
 {
 	int rc;
 
+	node->unplugged = false;
 	node->netdev.notifier_call = lnd_verbs_netdev;
+	node->inetaddr.notifier_call = lnd_verbs_inetaddr;
 	rc = register_netdevice_notifier(&node->netdev);
 	node->watches_netdevs = !rc;
-	return rc;
+	if (rc)
+		return rc;
+	rc = register_inetaddr_notifier(&node->inetaddr);
+	node->watches_inetaddrs = !rc;
+	if (rc)
+		return rc;
+	/* Of devices that are down already there is no event. */
+	rtnl_lock();
+	lnd_verbs_look(node);
+	rtnl_unlock();
+	return 0;
 }
 
 /**
@@ -137,5 +192,8 @@ void lnd_verbs_port_exit(struct lnd_verbs_node *node)
 {
 	if (node->watches_netdevs)
 		unregister_netdevice_notifier(&node->netdev);
+	if (node->watches_inetaddrs)
+		unregister_inetaddr_notifier(&node->inetaddr);
 	node->watches_netdevs = false;
+	node->watches_inetaddrs = false;
 }

@@ -106,8 +106,11 @@ static u32 lnd_verbs_post_to(struct lnd_verbs_peer *peer, struct lnd_verbs_desc 
 		return rc;
 	/* Pairs with the acquire in lnd_verbs_motion_of(). */
 	smp_store_release(&desc->motion, stage ? LND_VERBS_STAGED : LND_VERBS_QUEUED);
-	if (!stage)
+	if (!stage) {
 		list_add_tail(&desc->pull, &peer->pulls);
+		if (list_empty(&peer->posted))
+			list_add_tail(&peer->posted, &peer->node->posted);
+	}
 	return LND_POST_DONE;
 }
 
@@ -145,10 +148,11 @@ u32 lnd_verbs_engine_key(void *ctx, u32 link, struct lnd_tag tag, void *key)
 /* Context: inside. */
 void lnd_verbs_engine_doorbell(void *ctx, u32 link)
 {
-	struct lnd_verbs_peer *peer;
-	unsigned long nid;
+	struct lnd_verbs_node *node = lnd_verbs_of(ctx);
+	struct lnd_verbs_peer *peer, *next;
 
-	xa_for_each(&lnd_verbs_of(ctx)->peers, nid, peer) {
+	list_for_each_entry_safe(peer, next, &node->posted, posted) {
+		list_del_init(&peer->posted);
 		spin_lock_bh(&peer->lock);
 		lnd_verbs_pump(peer);
 		spin_unlock_bh(&peer->lock);

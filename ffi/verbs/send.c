@@ -74,7 +74,6 @@ void lnd_verbs_reg(struct lnd_verbs_region *region, struct ib_reg_wr *wr)
 	};
 	region->cqe.done = lnd_verbs_registered;
 	region->valid = true;
-	region->chained = false;
 }
 
 /**
@@ -111,7 +110,6 @@ static int lnd_verbs_post_chain(struct lnd_verbs_peer *peer, struct lnd_verbs_fr
 	if (!region)
 		return lnd_verbs_post(peer, wr);
 	lnd_verbs_reg(region, &reg);
-	region->chained = true;
 	reg.wr.next = wr;
 	lnd_verbs_count(peer->node, LND_VERBS_REGISTERED);
 	lnd_verbs_count(peer->node, LND_VERBS_CHAINED);

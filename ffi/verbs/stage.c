@@ -125,14 +125,19 @@ bool lnd_verbs_by_device(const struct ib_device *device)
 	return device->ops.driver_id != RDMA_DRIVER_RXE;
 }
 
+/* Whether the registration of a descriptor goes with the frame, in the frames' queue. */
+static bool lnd_verbs_chained(const struct lnd_verbs_desc *desc)
+{
+	return desc->peer->chains && list_is_singular(&desc->regions);
+}
+
 /* Posts the registrations. Frames wait until they have completed. */
 static void lnd_verbs_register(struct lnd_verbs_desc *desc)
 {
 	struct lnd_verbs_peer *peer = desc->peer;
 	struct lnd_verbs_region *region;
 
-	/* The one goes with the frame. */
-	if (peer->chains && list_is_singular(&desc->regions))
+	if (lnd_verbs_chained(desc))
 		return;
 	list_for_each_entry(region, &desc->regions, list) {
 		struct ib_reg_wr wr;
@@ -257,8 +262,8 @@ void lnd_verbs_unstage(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back)
 			wr.send_flags = IB_SEND_SIGNALED;
 		lnd_verbs_count(desc->peer->node, LND_VERBS_INVALIDATED);
 		/* Behind its registration: two queues have no order. */
-		if (region->chained ? lnd_verbs_post(desc->peer, &wr) :
-				      lnd_verbs_post_local(desc->peer, &wr))
+		if (lnd_verbs_chained(desc) ? lnd_verbs_post(desc->peer, &wr) :
+					      lnd_verbs_post_local(desc->peer, &wr))
 			return;
 	}
 }

@@ -61,6 +61,11 @@ static void lnd_verbs_engine_reset(void *ctx, u32 link)
 		lnd_verbs_kick(peer);
 }
 
+static u32 lnd_verbs_engine_link_up(void *ctx, u32 link)
+{
+	return !READ_ONCE(lnd_verbs_of(ctx)->unplugged);
+}
+
 static u32 lnd_verbs_connection(void *ctx, u32 link, u64 nid)
 {
 	struct lnd_verbs_peer *peer = lnd_verbs_find(lnd_verbs_of(ctx), nid);
@@ -174,6 +179,7 @@ const struct lnd_ops lnd_verbs_ops = {
 	.engine_quiesced = lnd_verbs_engine_quiesced,
 	.engine_reclaim = lnd_verbs_engine_reclaim,
 	.engine_reset = lnd_verbs_engine_reset,
+	.engine_link_up = lnd_verbs_engine_link_up,
 	.connection = lnd_verbs_connection,
 	.connection_stop = lnd_verbs_connection_stop,
 	.connection_quiesced = lnd_verbs_connection_quiesced,

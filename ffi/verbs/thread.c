@@ -34,20 +34,42 @@ static bool lnd_verbs_take(struct lnd_host_node *node, struct lnd_verbs_peer *pe
 
 	for (taken = 0; taken < FRAMES; taken++) {
 		frame = lnd_verbs_arrived(peer, lane);
-		if (!frame || !lnd_verbs_offer(node, peer, frame))
+		if (!frame)
 			return false;
+		if (!lnd_verbs_offer(node, peer, frame)) {
+			/* It is offered again in the next round. */
+			lnd_verbs_arrival(peer);
+			return false;
+		}
 		lnd_verbs_release(peer, frame);
 	}
+	lnd_verbs_arrival(peer);
 	return true;
+}
+
+/* The next of the peers that had frames when the round began, or NULL. */
+static struct lnd_verbs_peer *lnd_verbs_next(struct lnd_verbs_node *node, struct list_head *round)
+{
+	struct lnd_verbs_peer *peer;
+
+	spin_lock_bh(&node->arrivals_lock);
+	peer = list_first_entry_or_null(round, struct lnd_verbs_peer, arrival);
+	if (peer)
+		list_del_init(&peer->arrival);
+	spin_unlock_bh(&node->arrivals_lock);
+	return peer;
 }
 
 static bool lnd_verbs_receive(struct lnd_verbs_node *node)
 {
 	struct lnd_verbs_peer *peer;
-	unsigned long nid;
+	LIST_HEAD(round);
 	bool more = false;
 
-	xa_for_each(&node->peers, nid, peer) {
+	spin_lock_bh(&node->arrivals_lock);
+	list_splice_init(&node->arrivals, &round);
+	spin_unlock_bh(&node->arrivals_lock);
+	while ((peer = lnd_verbs_next(node, &round))) {
 		more |= lnd_verbs_take(&node->host, peer, LND_LANE_CONTROL);
 		more |= lnd_verbs_take(&node->host, peer, LND_LANE_REQUEST);
 	}

@@ -15,6 +15,9 @@ for none in eth7 lo; do
     lnetctl net add --net "$net" --if $none 2>/dev/null && die "$none is taken for an interface"
 done
 added || die "net add"
+status() { # up|down
+    lnetctl net show --net "$net" | grep -q "status: $1"
+}
 lnetctl net show --net "$net" | grep -q "nid: $mine" || die "not the NID of the address"
 selftest
 until_so 60 answers "$theirs" || die "the other machine does not answer"
@@ -25,6 +28,15 @@ if [ "$me" = 0 ]; then
     # A node that is not there, and nothing else is hurt by it.
     answers "10.0.0.77@$net" 2000 && die "a node answers that is not there"
     answers "$theirs" || die "no answer after a node that is not there"
+    # Without its network device the interface is down, and messages fail at once.
+    ip link set eth0 down
+    until_so 10 status down || die "the network device is down, and the interface is not"
+    before=$(counted failed_fast)
+    answers "$theirs" 2000 && die "a ping through a network device that is down"
+    [ "$(counted failed_fast)" -gt "$before" ] || die "no message has failed at once"
+    ip link set eth0 up
+    until_so 20 status up || die "the network device is up, and the interface is not"
+    until_so 60 answers "$theirs" || die "no answer after the network device was down"
     groups "$mine" "$theirs"
     for size in 4K 64K 1M; do
         for operation in write read; do

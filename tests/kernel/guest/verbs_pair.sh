@@ -86,14 +86,17 @@ keys() {
 chain() {
     load_unhurried chain=1 inv=1 timeout=21
     keyed
-    [ "$(verbs chained)" = "$(verbs registered)" ] ||
-        die "$(verbs chained) of $(verbs registered) registrations are chained to frames"
+    all_chained
 }
 
 # The same, but each region is invalidated by its owner: in the queue that has registered it.
 behind() {
     load_unhurried chain=1 inv=0 timeout=21
     keyed
+    all_chained
+}
+
+all_chained() {
     [ "$(verbs chained)" = "$(verbs registered)" ] ||
         die "$(verbs chained) of $(verbs registered) registrations are chained to frames"
 }
@@ -215,6 +218,7 @@ link() {
     say "the link goes down: $(of ok) ok, $opened connections"
     ip link set eth0 down
     until_so 20 silence || die "the link is down, and the connection is not"
+    until_so 10 link_is 5 || die "the link is down, and the library does not know it"
     sleep 1
     ip link set eth0 up
     say "the link is up again"
@@ -226,6 +230,28 @@ link() {
         until_so 60 going $(($(of ok) + 10)) || die "no traffic after the other machine's turn"
     fi
     part_in_turn
+}
+
+# link_is STATE: by the library.
+link_is() { [ "$(value "$fabric/node$me/stats" link0_state)" = "$1" ]; }
+
+# One machine's address is taken away, and comes back, before there is a connection.
+address() {
+    load_unhurried
+    if [ "$me" = 0 ]; then
+        until_so 10 link_is 1 || die "the link is not up"
+        ip addr del 10.0.0.1/24 dev eth0 || die "the address stays"
+        until_so 10 link_is 5 || die "there is no address, and the link is up"
+        ip addr add 10.0.0.1/24 dev eth0 || die "no address"
+        until_so 10 link_is 1 || die "there is an address, and the link is not up"
+    else
+        until_so 60 asked 1 || die "the other machine does not come"
+    fi
+    meet
+    job 60 put get count=10 workers=2 flight=2 max=65536 to="$other"
+    until_so 60 asked 20 || die "the other machine asked only $(of requested_ok) times"
+    clean_verbs 20
+    parting 20
 }
 
 # A network that loses packets and changes their order, at both ends. Nothing is lost by that: while
