@@ -72,9 +72,10 @@ struct Ended {
     remote: Tag,
 }
 
-/// The message that the peer needs at the end of a transfer, if any.
+/// The message that the peer needs at the end of a transfer, if any. `reliable`: the channel loses
+/// nothing that was sent.
 #[inline]
-fn final_message(it: &Ended) -> Option<Message<'static>> {
+fn final_message(it: &Ended, reliable: bool) -> Option<Message<'static>> {
     let failed = it.word.lost().then(|| match it.word.cause() {
         Some(Cause::Protocol) => NakReason::BadRequest,
         _ => NakReason::Failed,
@@ -90,9 +91,12 @@ fn final_message(it: &Ended) -> Option<Message<'static>> {
     }
     // GET_NAK: nothing will be staged, or no PULL_READY has announced what was: without one the
     // requester begins no pull, and would wait for its whole deadline. Once it is announced, the
-    // requester's own pull shows the end.
-    let unannounced = it.word.place() == Some(Place::Queue)
-        || matches!(it.word.cause(), Some(Cause::Channel | Cause::Local));
+    // requester's own pull shows the end. A PULL_READY may be lost with its connection or link.
+    let unannounced = match it.word.cause() {
+        Some(Cause::Channel | Cause::Local) => true,
+        Some(Cause::ConnectionDown | Cause::LinkDown) if !reliable => true,
+        _ => it.word.place() == Some(Place::Queue),
+    };
     let nak = it.role == Role::GetSource && unannounced;
     failed.filter(|_| nak).map(|why| Message::GetNak { sink: it.remote, why })
 }
@@ -316,7 +320,7 @@ impl<P: Ports> Driver<'_, P> {
     /// path or no room. It waits, or the peer ends by its deadline.
     #[inline]
     fn notify_peer(&mut self, now: Instant, it: &Ended) -> Option<Message<'static>> {
-        let message = final_message(it)?;
+        let message = final_message(it, self.channel.is_reliable())?;
         let view = self.peers.view(it.peer)?;
         // Another incarnation may have given the peer's tag to another transfer (R31).
         let other = view.incarnation() != it.owner.incarnation();

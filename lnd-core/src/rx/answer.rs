@@ -107,9 +107,15 @@ impl<P: Ports> Driver<'_, P> {
         };
         let ours = self.is_with(tag, id);
         let get = matches!(message, Message::GetNak { .. });
-        let of_role = |role: Role| if get { role == Role::GetSink } else { role.stages() };
-        if self.answer_to(tag, ours, of_role).is_none() {
-            return;
+        let of_role = |role: Role| match role {
+            Role::GetSink | Role::GetPull => get,
+            _ => !get && role.stages(),
+        };
+        match self.answer_to(tag, ours, of_role) {
+            // The sender does not know that its PULL_READY has arrived. Our pull shows the end.
+            Some(state) if state.role == Role::GetPull => return,
+            Some(_) => {}
+            None => return,
         }
         // Any of these answers ends the peer's pull. A refusal other than a failure proves that it
         // never began (S0-17).

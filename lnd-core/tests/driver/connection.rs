@@ -9,11 +9,12 @@ use lnd_core::counters::Counter;
 use lnd_core::driver::Kind;
 use lnd_core::id::Tag;
 use lnd_core::link::{Connection, LinkState, Quiesced};
+use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, HealthClass, Place};
 
 use super::device::OnInvalidate;
-use super::fabric::{nid, Fabric};
+use super::fabric::{nid, Fabric, InjectedFault};
 use super::node::Order;
 use super::peer_down::expect;
 use super::world::{config, World, LINK0, LINK1};
@@ -170,6 +171,61 @@ fn what_is_for_a_peer_without_a_connection_waits_or_goes_by_another_link() {
         assert_eq!(w.report(1, get).status.errno, -121);
         w.assert_drained();
     }
+}
+
+/// INV-9: the message that announces a source may be lost with its connection. Its requester pulls
+/// nothing whose end it could see, and is told as soon as there is a way. The channel may say that
+/// it was lost before the connection is down, afterwards, or only by the proof.
+#[test]
+fn inv_9_a_get_whose_pull_ready_was_lost_with_its_connection_is_told() {
+    for (before, after) in [(true, false), (false, true), (false, false)] {
+        let mut w = connected(2, 1);
+        w.fabric.borrow_mut().reliable = false;
+        w.injected("pull_ready", InjectedFault::Lost(Sent::Unknown));
+        let order = Order { link: Some(LINK0), ..w.order(Kind::Get, 1, 5000) };
+        let get = w.send(0, order).unwrap();
+        w.settle_untold();
+        assert_eq!(w.said(1, 0, "pull_ready"), 1);
+        if before {
+            w.endings();
+        }
+        w.device(1, 0, |d| d.slow_connections = true);
+        let now = w.now;
+        w.nodes[1].driver.on_connection_down(now, LINK0, nid(0));
+        pass(&mut w, 3);
+        if after {
+            w.endings();
+        }
+        w.device(1, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
+        pass(&mut w, 3);
+        w.settle();
+        w.sleep(Span::from_secs(1));
+        assert_eq!((w.said(1, 0, "get_nak"), w.reported(0, get)), (1, true), "{before} {after}");
+        assert_eq!(w.report(0, get).status.evidence, Some((Cause::Refused, Place::Answer)));
+        w.assert_drained();
+    }
+}
+
+/// The sender of a PULL_READY does not know that it has arrived. The requester pulls, and what it is
+/// told of the source's end is neither wrong nor the end of its pull.
+#[test]
+fn a_get_that_is_being_pulled_ends_by_its_pull() {
+    let mut w = connected(2, 1);
+    w.fabric.borrow_mut().reliable = false;
+    w.device(0, 0, |d| d.frozen = true);
+    let order = Order { link: Some(LINK0), ..w.order(Kind::Get, 1, 5000) };
+    let get = w.send(0, order).unwrap();
+    w.settle();
+    let now = w.now;
+    w.nodes[1].driver.on_connection_down(now, LINK0, nid(0));
+    pass(&mut w, 5);
+    w.settle();
+    assert_eq!((w.said(1, 0, "get_nak"), w.reported(0, get)), (1, false));
+    w.nodes[0].driver.on_connection_down(now, LINK0, nid(1));
+    pass(&mut w, 5);
+    expect(w.report(0, get), Cause::ConnectionDown, Place::Moving, -5, HealthClass::NetworkTimeout);
+    let answers = [Counter::WrongAnswer, Counter::StaleAnswer].map(|it| w.count(0, it));
+    assert_eq!(answers, [0, 0]);
 }
 
 /// R41: one that cannot be asked is not silent, however long the stop of its connection takes.
