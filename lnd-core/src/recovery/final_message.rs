@@ -44,9 +44,7 @@ impl<P: Ports> Driver<'_, P> {
             return;
         };
         self.counters.count(Counter::FinalsWaited);
-        if let Some(state) = self.slots.get_mut(tag.index) {
-            state.answer(role, why);
-        }
+        self.slots.answer(tag.index, role, why);
         self.slots.publish(tag, Word::queued(tag.generation));
         self.slots.arm(tag.index, now.after(self.config.decision_bound));
         self.replies.push(&mut self.slots, tag.index);
@@ -56,8 +54,9 @@ impl<P: Ports> Driver<'_, P> {
     fn has_room_for_final(&self, peer: PeerId) -> bool {
         // Half of the slots kept for peers' requests stay with those. So requests find a slot,
         // however many final messages wait and however many transfers of ours there are (INV-11).
-        let (_, passive) = self.slots.in_use();
+        // Requests in service do not count: a message that is lost costs its peer a whole deadline.
+        let few = self.slots.finals() < self.config.passive_slots / 2;
         let share = self.peers.get(peer).is_some_and(|peer| peer.has_room(self.config.depth));
-        share && passive < self.config.passive_slots / 2 && self.run.state() == RunState::Running
+        share && few && self.run.state() == RunState::Running
     }
 }

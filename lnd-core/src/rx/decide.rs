@@ -165,9 +165,7 @@ impl<P: Ports> Driver<'_, P> {
             RequestKind::Put => Role::NakPut,
             RequestKind::Get => Role::NakGet,
         };
-        if let Some(state) = self.slots.get_mut(tag.index) {
-            state.answer(role, Some(why));
-        }
+        self.slots.answer(tag.index, role, Some(why));
         self.post_answer(now, tag);
     }
 }

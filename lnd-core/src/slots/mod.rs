@@ -31,6 +31,7 @@ pub(crate) use waiting::Waiting;
 use crate::base::fragment::Fragment;
 use crate::base::id::Tag;
 use crate::base::key::{Key, MAX_KEY};
+use crate::base::message::NakReason;
 use crate::base::sync::PREFETCHES;
 use crate::base::time::{Instant, Span};
 use crate::machines::transfer::{Event, Phase, Word};
@@ -83,6 +84,8 @@ pub(crate) struct Slots<'m> {
     /// Slots in use: for our own transfers, and for requests of peers.
     active: u32,
     passive: u32,
+    /// Of the latter, those whose role is a final message.
+    finals: u32,
 }
 
 impl<'m> Slots<'m> {
@@ -113,6 +116,7 @@ impl<'m> Slots<'m> {
             passive_max: count - own_share(count, reserved),
             active: 0,
             passive: 0,
+            finals: 0,
         }
     }
 
@@ -124,6 +128,19 @@ impl<'m> Slots<'m> {
     /// Slots in use: `(ours, requests of peers)`.
     pub const fn in_use(&self) -> (u32, u32) {
         (self.active, self.passive)
+    }
+
+    /// Slots that hold a final message.
+    pub const fn finals(&self) -> u32 {
+        self.finals
+    }
+
+    /// Turns a peer's request into its final message.
+    pub fn answer(&mut self, slot: u32, role: Role, why: Option<NakReason>) {
+        if let Some(state) = self.states.get_mut(slot) {
+            state.answer(role, why);
+            self.finals += 1;
+        }
     }
 
     /// Whether a request of a peer would find a slot. Without the other share requests that wait
@@ -333,7 +350,7 @@ impl<'m> Slots<'m> {
         self.timers.disarm(tag.index);
         let Some(state) = self.states.get_mut(tag.index) else { return };
         // The count that a slot leaves is the one it entered, whatever its role has become since.
-        let (pieces, flags) = (state.pieces, state.flags);
+        let (pieces, flags, role) = (state.pieces, state.flags, state.role);
         if SHARES && DRAINED && flags.contains(Flags::TOGETHER) {
             state.flags.remove(Flags::TOGETHER);
             self.drains.leave();
@@ -341,6 +358,10 @@ impl<'m> Slots<'m> {
         self.give_back(pieces);
         if flags.contains(Flags::PASSIVE) {
             self.passive = self.passive.saturating_sub(1);
+            // One that has ended well has no such role.
+            if DRAINED && role.is_final() {
+                self.finals = self.finals.saturating_sub(1);
+            }
         } else {
             self.active = self.active.saturating_sub(1);
         }
@@ -480,6 +501,7 @@ impl<'m> Slots<'m> {
     /// Hashes the part of the table's own state on which its future depends.
     pub fn hash_state(&self, hasher: &mut impl core::hash::Hasher) {
         use core::hash::Hash;
-        (&self.sweep, &self.drains, &self.cursor, self.active, self.passive).hash(hasher);
+        (&self.sweep, &self.drains, &self.cursor, self.active, self.passive, self.finals)
+            .hash(hasher);
     }
 }

@@ -228,6 +228,34 @@ fn a_get_that_is_being_pulled_ends_by_its_pull() {
     assert_eq!(answers, [0, 0]);
 }
 
+/// INV-14: of pulls that end with their connection no message waits: their sources come back with
+/// it, at its other end. The few slots of final messages are for what only a message tells.
+#[test]
+fn inv_14_pulls_that_end_with_their_connection_leave_final_messages_their_room() {
+    let mut w = connected(2, 1);
+    w.device(1, 0, |d| (d.frozen, d.slow_connections) = (true, true));
+    let tags = [by0(&mut w, 1, 5000), by0(&mut w, 1, 5000)];
+    w.settle();
+    // The next connection takes nothing yet.
+    w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
+    let now = w.now;
+    w.nodes[1].driver.on_connection_down(now, LINK0, nid(0));
+    pass(&mut w, 3);
+    w.device(1, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
+    pass(&mut w, 1);
+    w.nodes[0].driver.on_connection_down(now, LINK0, nid(1));
+    pass(&mut w, 5);
+    let waited = [Counter::FinalsWaited, Counter::Unsaid].map(|it| w.count(1, it));
+    assert_eq!(waited, [0, 0]);
+    for tag in tags {
+        assert!(w.reported(0, tag));
+    }
+    w.fabric.borrow_mut().room.clear();
+    w.device(1, 0, |d| d.frozen = false);
+    w.sleep(Span::from_secs(1));
+    w.assert_drained();
+}
+
 /// R41: one that cannot be asked is not silent, however long the stop of its connection takes.
 #[test]
 fn r41_a_peer_whose_connection_is_being_stopped_is_not_taken_for_silent() {

@@ -10,7 +10,7 @@ use lnd_core::ports::Features;
 use lnd_core::time::Span;
 
 use super::fabric::Fabric;
-use super::node::Order;
+use super::node::{Decision, Order, TAKE};
 use super::world::{config, World, LINK0};
 
 /// Two nodes that have met over one link; `signals`: their engines tell the end of a pull to its
@@ -123,6 +123,31 @@ fn inv_11_a_done_that_finds_no_room_is_said_when_there_is_some() {
     w.fabric.borrow_mut().room.clear();
     w.sleep(Span::from_millis(100));
     assert_eq!((w.said(1, 0, "put_done"), w.report(0, tag).status.errno), (1, 0));
+    w.assert_drained();
+}
+
+/// INV-9: whatever requests are in service, what ends meanwhile is told. A message that is lost costs
+/// its peer a whole deadline.
+#[test]
+fn inv_9_requests_in_service_leave_room_for_a_final_message() {
+    let few = Config { slots: 32, passive_slots: 8, pulls: 16, depth: 16, ..config() };
+    let mut w = met(false, few);
+    w.node(1).put = Decision::Keep;
+    for _ in 0..6 {
+        w.put(0, 1, 5000).unwrap();
+    }
+    w.settle();
+    assert_eq!(waiting(&w), 6, "more than half of the slots for peers' requests");
+    w.node(1).put = TAKE;
+    w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
+    let tag = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    let counts = [Counter::FinalsWaited, Counter::Unsaid].map(|it| w.count(1, it));
+    assert_eq!((counts, w.reported(0, tag)), ([1, 0], false));
+    w.fabric.borrow_mut().room.clear();
+    w.sleep(Span::from_millis(100));
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    w.sleep(Span::from_secs(120));
     w.assert_drained();
 }
 
