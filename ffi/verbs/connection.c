@@ -4,6 +4,7 @@
  * queue, and regions. The peer's worker (peer.c) makes and closes it, because both sleep.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <linux/delay.h>
 #include <linux/random.h>
 #include <net/sock.h>
 
@@ -312,6 +313,8 @@ int lnd_verbs_opened(struct lnd_verbs_peer *peer)
 
 	if (rc)
 		return rc;
+	if (lnd_verbs_defect("eager"))
+		msleep(300);
 	spin_lock_bh(&peer->lock);
 	if (!peer->failed && !peer->stop) {
 		peer->state = LND_VERBS_UP;
@@ -325,6 +328,7 @@ int lnd_verbs_opened(struct lnd_verbs_peer *peer)
 		lnd_verbs_channel_up(peer);
 	}
 	spin_unlock_bh(&peer->lock);
+	lnd_verbs_arrival(peer);
 	lnd_connection_up(peer->node->host.ni, LND_VERBS_LINK, peer->nid, lnd_host_now());
 	lnd_host_node_wake(&peer->node->host);
 	lnd_verbs_trial(peer);

@@ -56,6 +56,7 @@ static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 	peer->wanted = false;
 	number = peer->number;
 	spin_unlock_bh(&peer->lock);
+	lnd_verbs_arrival(peer);
 	/* A peer of which the library knows nothing has nothing to be taken back. */
 	if (report && lnd_connection_down(node->host.ni, LND_VERBS_LINK, peer->nid, number,
 					  lnd_host_now()) == LND_E_NO_PEER) {
