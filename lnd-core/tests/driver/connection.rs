@@ -206,8 +206,8 @@ fn inv_9_a_get_whose_pull_ready_was_lost_with_its_connection_is_told() {
     }
 }
 
-/// The sender of a PULL_READY does not know that it has arrived. The requester pulls, and what it is
-/// told of the source's end is neither wrong nor the end of its pull.
+/// The sender of a PULL_READY does not know that it has arrived. The requester pulls, and what it
+/// is told of the source's end is neither wrong nor the end of its pull.
 #[test]
 fn a_get_that_is_being_pulled_ends_by_its_pull() {
     let mut w = connected(2, 1);

@@ -126,8 +126,8 @@ fn inv_11_a_done_that_finds_no_room_is_said_when_there_is_some() {
     w.assert_drained();
 }
 
-/// INV-9: whatever requests are in service, what ends meanwhile is told. A message that is lost costs
-/// its peer a whole deadline.
+/// INV-9: whatever requests are in service, what ends meanwhile is told. A message that is lost
+/// costs its peer a whole deadline.
 #[test]
 fn inv_9_requests_in_service_leave_room_for_a_final_message() {
     let few = Config { slots: 32, passive_slots: 8, pulls: 16, depth: 16, ..config() };
