@@ -158,22 +158,15 @@ static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * The peer may send before the connection is open here: nothing could be pulled or answered yet.
- * Context: any, with the connection's lock.
+ * The first frame of a lane; it stays where it is. The peer may send before the connection is open
+ * here, and nothing could be pulled or answered yet: such frames wait. Context: the node's thread.
  */
-static bool lnd_verbs_early(const struct lnd_verbs_peer *peer)
-{
-	return (peer->state == LND_VERBS_CONNECTING || peer->state == LND_VERBS_ACCEPTING) &&
-	       !lnd_verbs_defect("eager");
-}
-
-/* The first frame of a lane that may be taken; it stays where it is. Context: the node's thread. */
 struct lnd_verbs_frame *lnd_verbs_arrived(struct lnd_verbs_peer *peer, u32 lane)
 {
 	struct lnd_verbs_frame *frame = NULL;
 
 	spin_lock_bh(&peer->lock);
-	if (!lnd_verbs_early(peer))
+	if (!lnd_verbs_opening(peer) || lnd_verbs_defect("eager"))
 		frame = list_first_entry_or_null(&peer->arrived[lane], struct lnd_verbs_frame,
 						 list);
 	spin_unlock_bh(&peer->lock);

@@ -28,6 +28,7 @@ enum lnd_verbs_count {
 	LND_VERBS_INDEXED,	/* descriptors of several segments, staged */
 	LND_VERBS_BOUNCED,	/* descriptors that were copied, because they had too many gaps */
 	LND_VERBS_OTHER_COOKIE,	/* pulls by a key of a former connection */
+	LND_VERBS_EARLY,	/* pulls that were posted before their connection was open */
 	LND_VERBS_PROBES,	/* READs of no bytes on idle connections */
 	LND_VERBS_SILENCES,	/* connections that ended because nothing was acknowledged */
 	LND_VERBS_FLUSHED,

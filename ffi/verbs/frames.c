@@ -22,9 +22,11 @@ size_t lnd_verbs_frame_room(const struct lnd_verbs_peer *peer)
  */
 int lnd_verbs_frames_init(struct lnd_verbs_node *node)
 {
-	node->frames = kmem_cache_create(LND_HOST_NAME "_frame",
-					 sizeof(struct lnd_verbs_head) + node->frame_bytes, 0,
-					 SLAB_HWCACHE_ALIGN, NULL);
+	size_t bytes = sizeof(struct lnd_verbs_head) + node->frame_bytes;
+
+	/* LNet copies payload by an iterator, which the kernel checks as if it were a user's. */
+	node->frames = kmem_cache_create_usercopy(LND_HOST_NAME "_frame", bytes, 0,
+						  SLAB_HWCACHE_ALIGN, 0, bytes, NULL);
 	return node->frames ? 0 : -ENOMEM;
 }
 

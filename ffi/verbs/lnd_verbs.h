@@ -314,6 +314,12 @@ static inline u32 lnd_verbs_window(u32 lane)
 	return lane == LND_VERBS_NOTE ? LND_VERBS_NOTES : LND_VERBS_WINDOW;
 }
 
+/* Whether the other end may have it open already. Context: any, with the connection's lock. */
+static inline bool lnd_verbs_opening(const struct lnd_verbs_peer *peer)
+{
+	return peer->state == LND_VERBS_CONNECTING || peer->state == LND_VERBS_ACCEPTING;
+}
+
 /* Context: any, with the connection's lock. */
 static inline void lnd_verbs_heard_from(struct lnd_verbs_peer *peer)
 {

@@ -83,7 +83,11 @@ static u32 lnd_verbs_post_to(struct lnd_verbs_peer *peer, struct lnd_verbs_desc 
 	if (!peer->open) {
 		/* Pairs with the acquire in lnd_verbs_motion_of(). */
 		smp_store_release(&desc->motion, LND_VERBS_STRANDED);
-		return peer->served ? LND_POST_DONE : LND_POST_FULL;
+		if (peer->served)
+			return LND_POST_DONE;
+		if (lnd_verbs_opening(peer))
+			lnd_verbs_count(peer->node, LND_VERBS_EARLY);
+		return LND_POST_FULL;
 	}
 	if (!stage && !lnd_verbs_fits(peer, bd))
 		return LND_POST_INVALID;

@@ -31,6 +31,7 @@ static const char *const lnd_verbs_names[LND_VERBS_COUNTS] = {
 	[LND_VERBS_INDEXED] = "indexed",
 	[LND_VERBS_BOUNCED] = "bounced",
 	[LND_VERBS_OTHER_COOKIE] = "other_cookie",
+	[LND_VERBS_EARLY] = "early",
 	[LND_VERBS_PROBES] = "probes",
 	[LND_VERBS_SILENCES] = "silences",
 	[LND_VERBS_FLUSHED] = "flushed",

@@ -42,7 +42,7 @@ part_in_turn() {
     watched
     sound_verbs
     # What comes by a new connection is taken when it is open at this end.
-    [ "$(value $fabric/node"$me"/stats post_failed)" = 0 ] || die "posts have failed"
+    [ "$(verbs early)" = 0 ] || die "$(verbs early) pulls were early"
     [ "$me" = 1 ] || tell "$phase"
 }
 
