@@ -147,7 +147,9 @@ fn s3_7_answers_to_nothing_or_to_another_are_counted_only() {
     }
     w.settle();
     w.hold("get_req");
+    w.hold("put_req");
     let tag = w.get(0, 1, 5000).unwrap();
+    let put = w.put(0, 1, 5000).unwrap();
     w.settle();
     let source = Tag { index: 0, generation: 1 };
     let ready = |sink| Message::PullReady(PullReady { sink, source, length: 10, key: b"forged" });
@@ -161,6 +163,7 @@ fn s3_7_answers_to_nothing_or_to_another_are_counted_only() {
         (2, ready(tag), Counter::WrongAnswer),
         (2, nak(tag), Counter::WrongAnswer),
         (1, nak(older), Counter::StaleAnswer),
+        (1, nak(put), Counter::WrongAnswer),
         (1, put_nak, Counter::WrongAnswer),
         (1, Message::PutDone { source: tag, failed: None }, Counter::WrongAnswer),
     ] {
@@ -169,11 +172,12 @@ fn s3_7_answers_to_nothing_or_to_another_are_counted_only() {
         w.hand(&letter);
         w.settle();
         assert_eq!(w.count(0, counter), before + 1, "{message:?}");
-        assert!(!w.reported(0, tag));
+        assert!(!w.reported(0, tag) && !w.reported(0, put));
     }
     w.free("get_req");
+    w.free("put_req");
     w.settle();
-    assert_eq!(w.report(0, tag).status.errno, 0);
+    assert_eq!((w.report(0, tag).status.errno, w.report(0, put).status.errno), (0, 0));
     w.assert_drained();
 }
 
