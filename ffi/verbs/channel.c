@@ -148,6 +148,7 @@ static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	if (frame->lane == LND_VERBS_NOTE) {
 		lnd_verbs_give(peer, frame, LND_VERBS_NOTE);
 	} else {
+		frame->order = peer->order++;
 		list_add_tail(&frame->list, &peer->arrived[frame->lane]);
 		lnd_verbs_arrival(peer);
 		wake = true;
@@ -157,19 +158,37 @@ static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 		lnd_host_node_wake(&peer->node->host);
 }
 
-/*
- * The first frame of a lane; it stays where it is. The peer may send before the connection is open
- * here, and nothing could be pulled or answered yet: such frames wait. Context: the node's thread.
- */
-struct lnd_verbs_frame *lnd_verbs_arrived(struct lnd_verbs_peer *peer, u32 lane)
+static struct lnd_verbs_frame *lnd_verbs_first(struct lnd_verbs_peer *peer, u32 lane,
+					       const bool *waits)
 {
-	struct lnd_verbs_frame *frame = NULL;
+	return waits[lane] ? NULL : list_first_entry_or_null(&peer->arrived[lane],
+							     struct lnd_verbs_frame, list);
+}
+
+/**
+ * lnd_verbs_arrived() - The next frame; it stays where it is.
+ * @peer: the peer.
+ * @waits: the lanes whose first frame has to wait.
+ *
+ * Frames of both lanes come in the order in which they arrived: a goodbye does not overtake the
+ * requests before it. The peer may send before the connection is open here, and nothing could be
+ * pulled or answered yet: such frames wait.
+ *
+ * Context: the node's thread.
+ * Return: the frame or NULL.
+ */
+struct lnd_verbs_frame *lnd_verbs_arrived(struct lnd_verbs_peer *peer, const bool *waits)
+{
+	struct lnd_verbs_frame *frame = NULL, *request = NULL;
 
 	spin_lock_bh(&peer->lock);
-	if (!lnd_verbs_opening(peer) || lnd_verbs_defect("eager"))
-		frame = list_first_entry_or_null(&peer->arrived[lane], struct lnd_verbs_frame,
-						 list);
+	if (!lnd_verbs_opening(peer) || lnd_verbs_defect("eager")) {
+		frame = lnd_verbs_first(peer, LND_LANE_CONTROL, waits);
+		request = lnd_verbs_first(peer, LND_LANE_REQUEST, waits);
+	}
 	spin_unlock_bh(&peer->lock);
+	if (!frame || (request && (s32)(request->order - frame->order) < 0))
+		return request;
 	return frame;
 }
 

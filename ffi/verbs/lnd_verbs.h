@@ -78,6 +78,7 @@ struct lnd_verbs_frame {
 	u64 dma;
 	u32 len;
 	u32 lane;
+	u32 order;	/* of its arrival, among those of the peer */
 	bool tracked;
 	u32 ends;	/* the peer's key that is invalid with it, or 0 */
 	struct lnd_verbs_desc *begins;	/* whose registration goes in front of it, or NULL */
@@ -233,6 +234,7 @@ struct lnd_verbs_peer {
 	struct list_head free_receives;
 	struct list_head waiting;	/* frames behind registrations */
 	struct list_head arrived[2];	/* for the node's thread, by lane */
+	u32 order;	/* of the next frame that arrives */
 	struct list_head arrival;	/* of the node; by its lock for them */
 	struct list_head posted;	/* of the node; by the library's lock */
 
@@ -408,7 +410,7 @@ int lnd_verbs_channel_open(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_close(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_up(struct lnd_verbs_peer *peer);
 void lnd_verbs_arrival(struct lnd_verbs_peer *peer);
-struct lnd_verbs_frame *lnd_verbs_arrived(struct lnd_verbs_peer *peer, u32 lane);
+struct lnd_verbs_frame *lnd_verbs_arrived(struct lnd_verbs_peer *peer, const bool *waits);
 void lnd_verbs_release(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame);
 
 /* send.c */

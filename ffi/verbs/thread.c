@@ -6,7 +6,7 @@
 #include "lnd_verbs.h"
 #include "upper.h"
 
-#define FRAMES	16	/* frames of a peer and lane between two calls of lnd_run() */
+#define FRAMES	32	/* frames of a peer between two calls of lnd_run() */
 
 /* Offers a frame where it was received. Returns whether it is done with. */
 static bool lnd_verbs_offer(struct lnd_host_node *node, struct lnd_verbs_peer *peer,
@@ -26,25 +26,29 @@ static bool lnd_verbs_offer(struct lnd_host_node *node, struct lnd_verbs_peer *p
 	return error != LND_E_WAIT && error != LND_E_BUSY;
 }
 
-/* Takes frames of a lane in. Returns whether there may be more now. */
-static bool lnd_verbs_take(struct lnd_host_node *node, struct lnd_verbs_peer *peer, u32 lane)
+/*
+ * Takes frames of a peer in. A request that has to wait holds up no answer. Returns whether there
+ * may be more now.
+ */
+static bool lnd_verbs_take(struct lnd_host_node *node, struct lnd_verbs_peer *peer)
 {
 	struct lnd_verbs_frame *frame;
-	unsigned int taken;
+	bool waits[2] = {};
+	unsigned int tries;
 
-	for (taken = 0; taken < FRAMES; taken++) {
-		frame = lnd_verbs_arrived(peer, lane);
+	for (tries = 0; tries < FRAMES; tries++) {
+		frame = lnd_verbs_arrived(peer, waits);
 		if (!frame)
-			return false;
-		if (!lnd_verbs_offer(node, peer, frame)) {
-			/* It is offered again in the next round. */
-			lnd_verbs_arrival(peer);
-			return false;
-		}
-		lnd_verbs_release(peer, frame);
+			break;
+		if (lnd_verbs_offer(node, peer, frame))
+			lnd_verbs_release(peer, frame);
+		else
+			waits[frame->lane] = true;
 	}
-	lnd_verbs_arrival(peer);
-	return true;
+	/* What has to wait is offered again in the next round. */
+	if (frame || waits[LND_LANE_REQUEST] || waits[LND_LANE_CONTROL])
+		lnd_verbs_arrival(peer);
+	return tries == FRAMES;
 }
 
 /* The next of the peers that had frames when the round began, or NULL. */
@@ -69,10 +73,8 @@ static bool lnd_verbs_receive(struct lnd_verbs_node *node)
 	spin_lock_bh(&node->arrivals_lock);
 	list_splice_init(&node->arrivals, &round);
 	spin_unlock_bh(&node->arrivals_lock);
-	while ((peer = lnd_verbs_next(node, &round))) {
-		more |= lnd_verbs_take(&node->host, peer, LND_LANE_CONTROL);
-		more |= lnd_verbs_take(&node->host, peer, LND_LANE_REQUEST);
-	}
+	while ((peer = lnd_verbs_next(node, &round)))
+		more |= lnd_verbs_take(&node->host, peer);
 	return more;
 }
 
