@@ -223,7 +223,7 @@ link() {
     say "the link goes down: $(of ok) ok, $opened connections"
     ip link set eth0 down
     until_so 20 silence || die "the link is down, and the connection is not"
-    until_so 10 link_is 5 || die "the link is down, and the library does not know it"
+    until_so 10 link_is "$me" 0 5 || die "the link is down, and the library does not know it"
     sleep 1
     ip link set eth0 up
     say "the link is up again"
@@ -237,18 +237,15 @@ link() {
     part_in_turn
 }
 
-# link_is STATE: by the library.
-link_is() { [ "$(value "$fabric/node$me/stats" link0_state)" = "$1" ]; }
-
 # One machine's address is taken away, and comes back, before there is a connection.
 address() {
     load_unhurried
     if [ "$me" = 0 ]; then
-        until_so 10 link_is 1 || die "the link is not up"
+        until_so 10 link_is "$me" 0 1 || die "the link is not up"
         ip addr del 10.0.0.1/24 dev eth0 || die "the address stays"
-        until_so 10 link_is 5 || die "there is no address, and the link is up"
+        until_so 10 link_is "$me" 0 5 || die "there is no address, and the link is up"
         ip addr add 10.0.0.1/24 dev eth0 || die "no address"
-        until_so 10 link_is 1 || die "there is an address, and the link is not up"
+        until_so 10 link_is "$me" 0 1 || die "there is an address, and the link is not up"
     else
         until_so 60 asked 1 || die "the other machine does not come"
     fi
