@@ -27,8 +27,8 @@ static bool lnd_verbs_attempting(const struct lnd_verbs_peer *peer)
 static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 {
 	struct lnd_verbs_node *node = peer->node;
-	bool report, silent;
-	u32 number;
+	bool report, silent, down;
+	u32 number, link;
 
 	if (lnd_verbs_defect("undrained") && peer->served && !peer->stop) {
 		lnd_connection_down(node->host.ni, LND_VERBS_LINK, peer->nid, peer->number,
@@ -57,9 +57,13 @@ static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 	number = peer->number;
 	spin_unlock_bh(&peer->lock);
 	lnd_verbs_arrival(peer);
-	/* A peer of which the library knows nothing has nothing to be taken back. */
-	if (report && lnd_connection_down(node->host.ni, LND_VERBS_LINK, peer->nid, number,
-					  lnd_host_now()) == LND_E_NO_PEER) {
+	/*
+	 * A peer of which the library knows nothing has nothing to be taken back, nor has one while
+	 * the link is down: its reset is over, and the report changes nothing.
+	 */
+	down = !lnd_link_state_get(node->host.ni, LND_VERBS_LINK, &link) && link == LND_LINK_DOWN;
+	if (report && (lnd_connection_down(node->host.ni, LND_VERBS_LINK, peer->nid, number,
+					   lnd_host_now()) == LND_E_NO_PEER || down)) {
 		spin_lock_bh(&peer->lock);
 		if (peer->state == LND_VERBS_CLOSED && peer->number == number && !peer->stop)
 			lnd_verbs_reset(peer);
