@@ -21,7 +21,7 @@ static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc);
 static int lnd_verbs_listen_for(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame)
 {
 	struct ib_sge sge = {
-		.length = lnd_verbs_frame_room(peer),
+		.length = lnd_verbs_frame_room(peer->node),
 		.lkey = peer->pd->local_dma_lkey,
 	};
 	struct ib_recv_wr wr = { .wr_cqe = &frame->cqe, .sg_list = &sge, .num_sge = 1 };
@@ -128,7 +128,7 @@ static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	const struct lnd_verbs_head *head = frame->head;
 	bool wake = false;
 
-	ib_dma_unmap_single(peer->device, frame->dma, lnd_verbs_frame_room(peer),
+	ib_dma_unmap_single(peer->device, frame->dma, lnd_verbs_frame_room(peer->node),
 			    DMA_FROM_DEVICE);
 	spin_lock_bh(&peer->lock);
 	if (wc->status || wc->byte_len < sizeof(*head) || head->lane >= LND_VERBS_LANES) {

@@ -8,9 +8,9 @@
 #include "lnd_verbs.h"
 
 /* Bytes of a buffer. Context: any. */
-size_t lnd_verbs_frame_room(const struct lnd_verbs_peer *peer)
+size_t lnd_verbs_frame_room(const struct lnd_verbs_node *node)
 {
-	return sizeof(struct lnd_verbs_head) + peer->node->frame_bytes;
+	return sizeof(struct lnd_verbs_head) + node->frame_bytes;
 }
 
 /**
@@ -22,7 +22,7 @@ size_t lnd_verbs_frame_room(const struct lnd_verbs_peer *peer)
  */
 int lnd_verbs_frames_init(struct lnd_verbs_node *node)
 {
-	size_t bytes = sizeof(struct lnd_verbs_head) + node->frame_bytes;
+	size_t bytes = lnd_verbs_frame_room(node);
 
 	/* LNet copies payload by an iterator, which the kernel checks as if it were a user's. */
 	node->frames = kmem_cache_create_usercopy(LND_HOST_NAME "_frame", bytes, 0,
@@ -55,7 +55,7 @@ static struct lnd_verbs_frame *lnd_verbs_frames(struct lnd_verbs_peer *peer,
 		frames[i].peer = peer;
 		frames[i].head = kmem_cache_zalloc(peer->node->frames, GFP_KERNEL);
 		if (frames[i].head)
-			lnd_host_hold(LND_HOST_HELD_BYTES, lnd_verbs_frame_room(peer));
+			lnd_host_hold(LND_HOST_HELD_BYTES, lnd_verbs_frame_room(peer->node));
 		list_add_tail(&frames[i].list, list);
 	}
 	return frames;
@@ -72,14 +72,14 @@ static bool lnd_verbs_whole(const struct lnd_verbs_frame *frames)
 	return frames;
 }
 
-static void lnd_verbs_frames_drop(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frames)
+static void lnd_verbs_frames_free(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frames)
 {
 	unsigned int i;
 
 	for (i = 0; frames && i < LND_VERBS_FRAMES; i++) {
 		if (!frames[i].head)
 			continue;
-		lnd_host_hold(LND_HOST_HELD_BYTES, -(long)lnd_verbs_frame_room(peer));
+		lnd_host_hold(LND_HOST_HELD_BYTES, -(long)lnd_verbs_frame_room(peer->node));
 		kmem_cache_free(peer->node->frames, frames[i].head);
 	}
 	lnd_host_free(frames, LND_VERBS_FRAMES * sizeof(*frames));
@@ -107,6 +107,6 @@ int lnd_verbs_channel_init(struct lnd_verbs_peer *peer)
 /* Context: thread. */
 void lnd_verbs_channel_exit(struct lnd_verbs_peer *peer)
 {
-	lnd_verbs_frames_drop(peer, peer->sends);
-	lnd_verbs_frames_drop(peer, peer->receives);
+	lnd_verbs_frames_free(peer, peer->sends);
+	lnd_verbs_frames_free(peer, peer->receives);
 }

@@ -401,7 +401,7 @@ int lnd_verbs_thread(void *data);
 /* frames.c */
 int lnd_verbs_frames_init(struct lnd_verbs_node *node);
 void lnd_verbs_frames_exit(struct lnd_verbs_node *node);
-size_t lnd_verbs_frame_room(const struct lnd_verbs_peer *peer);
+size_t lnd_verbs_frame_room(const struct lnd_verbs_node *node);
 int lnd_verbs_channel_init(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_exit(struct lnd_verbs_peer *peer);
 
