@@ -311,6 +311,8 @@ enum lnd_error {
 	 * decided: see lnd_frame_in().
 	 */
 	LND_REQUEST = 40,
+	/** @LND_E_LINK_DOWN: The link is down and its reset is over. Nothing of it is lent. */
+	LND_E_LINK_DOWN = 41,
 	/** @LND_E_WIDTH: Not an error. It makes the enum 32 bits wide with every compiler. */
 	LND_E_WIDTH = 2147483647,
 };
@@ -2324,14 +2326,16 @@ enum lnd_error lnd_connection_up(struct lnd_ni *ni, uint32_t link, uint64_t nid,
  * connection without a proof of its stop within two @drain_bound is stopped with its link.
  *
  * lnd_run() calls connection_stop() of struct lnd_ops, and later connection_reset(). A second
- * report of the same failure has no effect. A report while the link is out of service has none
+ * report of the same failure has no effect. A report while the link is being stopped has none
  * either: the link's reset resets the connection, possibly without a connection_stop() before.
+ * On LND_E_NO_PEER and LND_E_LINK_DOWN no memory is lent to the peer on this link, and no call
+ * follows: the host makes the connection anew by itself.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
- * LND_E_LINK, LND_E_NO_PEER (no memory is lent to it), LND_E_STALE (@number is not the current
- * connection's), LND_E_UNSUPPORTED (@connections of struct lnd_config is 0, or this peer has no
- * connection of its own).
+ * LND_E_LINK, LND_E_NO_PEER, LND_E_LINK_DOWN (the link's reset is over), LND_E_STALE (@number is
+ * not the current connection's), LND_E_UNSUPPORTED (@connections of struct lnd_config is 0, or
+ * this peer has no connection of its own).
  */
 enum lnd_error lnd_connection_down(struct lnd_ni *ni,
 				   uint32_t link,

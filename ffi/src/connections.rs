@@ -125,14 +125,16 @@ pub unsafe extern "C" fn lnd_connection_up(
 /// connection without a proof of its stop within two @drain_bound is stopped with its link.
 ///
 /// lnd_run() calls connection_stop() of struct lnd_ops, and later connection_reset(). A second
-/// report of the same failure has no effect. A report while the link is out of service has none
+/// report of the same failure has no effect. A report while the link is being stopped has none
 /// either: the link's reset resets the connection, possibly without a connection_stop() before.
+/// On LND_E_NO_PEER and LND_E_LINK_DOWN no memory is lent to the peer on this link, and no call
+/// follows: the host makes the connection anew by itself.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
-/// LND_E_LINK, LND_E_NO_PEER (no memory is lent to it), LND_E_STALE (@number is not the current
-/// connection's), LND_E_UNSUPPORTED (@connections of struct lnd_config is 0, or this peer has no
-/// connection of its own).
+/// LND_E_LINK, LND_E_NO_PEER, LND_E_LINK_DOWN (the link's reset is over), LND_E_STALE (@number is
+/// not the current connection's), LND_E_UNSUPPORTED (@connections of struct lnd_config is 0, or
+/// this peer has no connection of its own).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_connection_down(
     ni: *mut lnd_ni,
@@ -142,6 +144,10 @@ pub unsafe extern "C" fn lnd_connection_down(
     now: u64,
 ) -> lnd_error {
     let failed = |thread: &mut Thread, it: Connection| {
+        // The reset that would make it anew has been.
+        if thread.driver.link_state(it.link) == Some(LinkState::Down) {
+            return Err(lnd_error::LND_E_LINK_DOWN);
+        }
         thread.driver.on_connection_down(Instant::from_nanos(now), it.link, it.peer);
         Ok(())
     };

@@ -50,6 +50,7 @@ const fn errno_of(error: lnd_error) -> i32 {
         E::LND_E_UNSUPPORTED => 95,             // EOPNOTSUPP
         E::LND_E_BOOKS => 117,                  // EUCLEAN
         E::LND_E_KNOWN => 17,                   // EEXIST
+        E::LND_E_LINK_DOWN => 100,              // ENETDOWN
     }
 }
 
@@ -136,7 +137,8 @@ pub extern "C" fn lnd_error_name(error: u32) -> *const c_char {
         LND_E_PEERS_FULL LND_E_NO_SLOTS LND_E_NO_LISTS LND_E_SHUTTING_DOWN LND_E_FRAGMENTS
         LND_E_ADDRESS LND_E_HEADER LND_E_TOO_LONG LND_E_DEADLINE LND_E_WRONG_KIND LND_E_GONE
         LND_E_WAIT LND_E_FRAME LND_E_RUNNING LND_E_END LND_E_RING LND_E_ROOM LND_E_NO_PEER
-        LND_E_UNSUPPORTED LND_E_BOOKS LND_E_KNOWN LND_DONE LND_REQUEST; not LND_E_WIDTH)
+        LND_E_UNSUPPORTED LND_E_BOOKS LND_E_KNOWN LND_DONE LND_REQUEST LND_E_LINK_DOWN;
+        not LND_E_WIDTH)
 }
 
 /// Converts the core's refusal for C.

@@ -262,6 +262,41 @@ static void link_takes_over(void)
 	printf("connections: the link takes over\n");
 }
 
+/*
+ * A connection fails while its link is out of service. Until the link's reset, that makes the
+ * connection anew; later it is the host's, and the call says so.
+ */
+static void link_is_down(void)
+{
+	uint32_t state;
+
+	open_three();
+	link_set(0, 0, 0);
+	MUST(lnd_link_failed(a->ni, 0));
+	MUST(lnd_run(a->ni, now, 64, &a->next));
+	MUST(lnd_link_state_get(a->ni, 0, &state));
+	CHECK(state != LND_LINK_UP && state != LND_LINK_DOWN);
+	MUST(lnd_connection_down(a->ni, 0, nid_of(1), op_connection(a, 0, nid_of(1)), now));
+	go_on(SECOND);
+	MUST(lnd_link_state_get(a->ni, 0, &state));
+	CHECK(state == LND_LINK_DOWN && link_resets == 1);
+	FAILS(LND_E_LINK_DOWN, lnd_connection_down(a->ni, 0, nid_of(1),
+						   op_connection(a, 0, nid_of(1)), now));
+	go_on(SECOND);
+	CHECK(!stops && !resets && link_resets == 1 && state_of(0, 1) == LND_LINK_UP);
+	link_set(0, 0, 1);
+	go_on(SECOND);
+	MUST(lnd_link_state_get(a->ni, 0, &state));
+	CHECK(state == LND_LINK_UP);
+	others_go_on();
+	MUST(lnd_connection_down(a->ni, 0, nid_of(1), op_connection(a, 0, nid_of(1)), now));
+	ends[0][1][0].proven = 1;
+	go_on(SECOND);
+	CHECK(stops == 1 && resets == 1);
+	close_all();
+	printf("connections: one fails while the link is down\n");
+}
+
 /* What waits for room goes out as soon as the connection is up. */
 static void comes_up(void)
 {
@@ -393,6 +428,7 @@ int main(void)
 	}
 	pushed = 0;
 	link_takes_over();
+	link_is_down();
 	comes_up();
 	printf("connections: %u delivered; %u not delivered, %u perhaps\n", delivered, denied,
 	       unsure);

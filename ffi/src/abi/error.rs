@@ -95,13 +95,15 @@ pub enum lnd_error {
     /// The frame is a peer's request. It stays in the channel until it is decided: see
     /// lnd_frame_in().
     LND_REQUEST = 40,
+    /// The link is down and its reset is over. Nothing of it is lent.
+    LND_E_LINK_DOWN = 41,
     /// Not an error. It makes the enum 32 bits wide with every compiler.
     LND_E_WIDTH = 0x7fff_ffff,
 }
 
 impl lnd_error {
     /// Every error that a call can return, in the order of its number.
-    pub const ALL: [Self; 41] = {
+    pub const ALL: [Self; 42] = {
         use lnd_error::*;
         [
             LND_OK,
@@ -145,6 +147,7 @@ impl lnd_error {
             LND_E_KNOWN,
             LND_DONE,
             LND_REQUEST,
+            LND_E_LINK_DOWN,
         ]
     };
 }

@@ -16,8 +16,10 @@ impl<P: Ports> Driver<'_, P> {
     /// another link. If more connections are out of service than the configuration has places, the
     /// link is stopped instead. If the link's stop [proves no
     /// more](crate::ports::Engine::link_proves_more), the connection waits for a place. The call is
-    /// ignored where the engine [has no connections](crate::ports::Engine::connection). Bounded:
-    /// [`on_time`](Self::on_time) does the rest.
+    /// ignored where the engine [has no connections](crate::ports::Engine::connection), and while
+    /// the link is out of service: its reset makes the connection anew. Once that is over, in
+    /// [`Down`](crate::link::LinkState::Down), the host makes a connection anew by itself.
+    /// Bounded: [`on_time`](Self::on_time) does the rest.
     pub fn on_connection_down(&mut self, now: Instant, link: LinkId, peer: Nid) {
         self.note_work();
         let Some(connection) = self.connection_with(peer, link) else { return };

@@ -267,8 +267,9 @@ impl<P: Ports> Driver<'_, P> {
         self.release::<true>(now, it.peer, it.tag, it.flags);
         // The message waits in a slot of its own. It is claimed only now, because this release may
         // have freed the last one. A connection that ends a pull gives the source back, too, at its
-        // other end: no slot is spent on that news.
-        let known = it.role.pulls() && it.word.cause() == Some(Cause::ConnectionDown);
+        // other end: no slot is spent on that news. That a pull came back well is news there.
+        let failed = it.role.pulls() && it.word.lost();
+        let known = failed && it.word.cause() == Some(Cause::ConnectionDown);
         if let Some(message) = unsaid.filter(|_| !known) {
             self.keep_final(now, it.peer, it.owner, &message);
         }

@@ -9,7 +9,7 @@ use lnd_core::counters::Counter;
 use lnd_core::driver::Kind;
 use lnd_core::id::Tag;
 use lnd_core::link::{Connection, LinkState, Quiesced};
-use lnd_core::ports::Sent;
+use lnd_core::ports::{Features, Sent};
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, HealthClass, Place};
 
@@ -253,6 +253,34 @@ fn inv_14_pulls_that_end_with_their_connection_leave_final_messages_their_room()
     w.fabric.borrow_mut().room.clear();
     w.device(1, 0, |d| d.frozen = false);
     w.sleep(Span::from_secs(1));
+    w.assert_drained();
+}
+
+/// R24: a pull that came back well although its connection had failed is told its source, which may
+/// not have noticed.
+#[test]
+fn r24_a_pull_that_comes_back_well_from_a_connection_that_failed_is_told() {
+    let mut fabric = Fabric::new(2, 1);
+    for device in fabric.devices.values_mut() {
+        device.connects = true;
+        device.features &= !Features::REMOTE_COMPLETION.0;
+    }
+    let mut w = World::on(fabric, 2, Config { links: 1, connections: 16, ..config() });
+    w.put(0, 1, 0).unwrap();
+    w.settle();
+    w.device(1, 0, |d| (d.frozen, d.slow_connections) = (true, true));
+    w.device(1, 0, |d| d.on_invalidate = OnInvalidate::Wins);
+    let tag = by0(&mut w, 1, 5000);
+    w.settle();
+    let now = w.now;
+    w.nodes[1].driver.on_connection_down(now, LINK0, nid(0));
+    pass(&mut w, 3);
+    w.device(1, 0, |d| d.frozen = false);
+    pass(&mut w, 3);
+    assert_eq!((w.said(1, 0, "put_done"), w.count(1, Counter::FinalsWaited)), (0, 1));
+    w.device(1, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
+    w.sleep(Span::from_secs(1));
+    assert_eq!((w.said(1, 0, "put_done"), w.report(0, tag).status.errno), (1, 0));
     w.assert_drained();
 }
 

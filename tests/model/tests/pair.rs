@@ -190,7 +190,7 @@ fn get_without_remote_completion_against_the_pullers_connection_down() {
     let setup =
         Setup { signalled: false, connects: true, slots: 4, ..Setup::new("get, the word waits") };
     let setup = setup.sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, ASSERTED, FINAL_WAITED], 5_627);
+    explore(setup, &[OK, ERROR, ASSERTED, FINAL_WAITED], 5_805);
 }
 
 #[test]
