@@ -72,18 +72,22 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
         return Err(lnd_error::LND_E_BUSY);
     }
     ni.runner.store(me, Ordering::Relaxed);
-    ni.start_run();
-    let mut at = entered.thread().let_time_pass(ni, now);
-    let mut left = budget;
-    while let Some(callbacks) = entered.thread().take_callbacks(now, left) {
-        drop(entered);
-        left = left.saturating_sub(deliver(ni, callbacks));
-        let again = ni.enter();
-        // Without the half there is no thread that this run could exclude.
-        entered = again.inspect_err(|_| ni.runner.store(0, Ordering::Relaxed))?;
-    }
-    if left < budget {
-        // This run does what callbacks have called `wake` for.
+    let (mut at, mut left) = (now, budget);
+    // What has ended is reported first: one pass of time then serves what the callbacks have
+    // called, too. That pass may end more, which is reported by a second round.
+    for round in 0..2 {
+        let before = left;
+        while let Some(callbacks) = entered.thread().take_callbacks(now, left) {
+            drop(entered);
+            left = left.saturating_sub(deliver(ni, callbacks));
+            let again = ni.enter();
+            // Without the half there is no thread that this run could exclude.
+            entered = again.inspect_err(|_| ni.runner.store(0, Ordering::Relaxed))?;
+        }
+        if round > 0 && left == before {
+            break;
+        }
+        // This run does what `wake` was called for until here.
         ni.start_run();
         at = entered.thread().let_time_pass(ni, now);
     }
@@ -116,16 +120,21 @@ fn deliver(ni: &lnd_ni, callbacks: Callbacks) -> u32 {
 impl Thread {
     /// Up to `most` callbacks that are to be made now. `None`: there is none.
     fn take_callbacks(&mut self, now: u64, most: u32) -> Option<Callbacks> {
-        let mut taken: Callbacks = [const { None }; 4];
-        for place in taken.iter_mut().take(most as usize) {
+        if most == 0 {
+            return None;
+        }
+        // Most often there is none, and the places are not even cleared.
+        let mut taken = [Some(self.next_event_or_report(now)?), None, None, None];
+        for place in taken.iter_mut().take(most as usize).skip(1) {
             *place = self.next_event_or_report(now);
             if place.is_none() {
                 break;
             }
         }
-        matches!(taken, [Some(_), ..]).then_some(taken)
+        Some(taken)
     }
 
+    #[cfg_attr(feature = "compact", inline(never))]
     fn next_event_or_report(&mut self, now: u64) -> Option<Pending> {
         match self.driver.tracer_mut().next_event() {
             Some(event) => Some(Pending::Event(event)),

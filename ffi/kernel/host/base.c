@@ -67,7 +67,8 @@ void lnd_host_unlock(void *ctx)
 	node->ring = 0;
 	spin_unlock_bh(&node->lock);
 	/* Another machine's doorbell is a device's register: others do not wait for it. */
-	lnd_host_ring(node->fabric, ring);
+	if (ring)
+		lnd_host_ring(node->fabric, ring);
 }
 
 u32 lnd_host_self_id(void *ctx)
@@ -126,13 +127,13 @@ void lnd_host_bug(void *ctx, const char *what)
 u64 lnd_host_node_run(struct lnd_host_node *node, u64 now)
 {
 	u64 next = LND_NEVER;
-	u32 state = 0;
+	u32 state;
 
 	/* This run is what was asked for so far, by the frames before it, too: a full barrier. */
 	test_and_clear_bit(LND_HOST_DUE, &node->flags);
 	lnd_run(node->ni, now, REPORTS, &next);
-	lnd_run_state_get(node->ni, &state);
-	if (state == LND_QUIESCENT && next == LND_NEVER) {
+	if (next == LND_NEVER && !lnd_run_state_get(node->ni, &state) &&
+	    state == LND_QUIESCENT) {
 		lnd_upper_quiescent(node);
 		complete_all(&node->quiescent);
 	}
