@@ -154,7 +154,7 @@ void lnd_upper_event(struct lnd_host_node *node, const struct lnd_event *event)
 	/* LNet's own clock, which moves with the ticks: it ignores what is said of the future. */
 	if (event->state == LND_PEER_GOOD || event->state == LND_PEER_DOWN)
 		LND_NOTIFY(upper->ni, &nid, event->state == LND_PEER_GOOD, false,
-			   div_u64(ktime_get_coarse_ns(), NSEC_PER_SEC));
+			   div_u64(lnd_host_tick(), NSEC_PER_SEC));
 }
 
 /* Context: the node's thread. */

@@ -36,12 +36,12 @@ static inline bool lnd_lnet_reach(struct lnd_host_node *node, u64 peer)
 }
 
 /*
- * Whether our own network device carries anything. Only a connection that fails shows what is at
- * the other end.
+ * Whether there is a way to a peer: 0, or -ENETDOWN while our own network device carries nothing.
+ * Only a connection that fails shows what is at the other end. Context: any.
  */
-static inline bool lnd_lnet_way(struct lnd_host_node *node, u64 peer)
+static inline int lnd_lnet_way(struct lnd_host_node *node, u64 peer)
 {
-	return !READ_ONCE(lnd_verbs_of(node)->unplugged);
+	return READ_ONCE(lnd_verbs_of(node)->unplugged) ? -ENETDOWN : 0;
 }
 
 #endif

@@ -21,13 +21,14 @@ struct lnd_host_node *lnd_lnet_find(struct lnd_host_fabric *const *fabrics, cons
 	while (interface[name] >= 'a')
 		name++;
 	/* a number and nothing behind it */
-	if (sscanf(interface + name, "%3u%c", &number, &rest) != 1)
+	if (name >= sizeof(fabrics[0]->name) ||
+	    sscanf(interface + name, "%3u%c", &number, &rest) != 1)
 		return NULL;
 	for (i = 0; i < LND_LNET_FABRICS; i++) {
 		struct lnd_host_fabric *fabric = fabrics[i];
 
 		if (fabric && number < LND_HOST_NODES && fabric->node[number] &&
-		    !strncmp(fabric->name, interface, name) && fabric->name[name] < 'a')
+		    !memcmp(fabric->name, interface, name) && fabric->name[name] < 'a')
 			return fabric->node[number];
 	}
 	return NULL;

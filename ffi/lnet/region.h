@@ -32,10 +32,16 @@ static inline bool lnd_lnet_reach(struct lnd_host_node *node, u64 peer)
 	return true;
 }
 
-/* Whether a link has its cable at both ends. Context: any. */
-static inline bool lnd_lnet_way(const struct lnd_host_node *node, u64 peer)
+/*
+ * Whether a link has its cable at both ends: 0, or -ENETDOWN where none has ours, or -EHOSTUNREACH.
+ * Context: any.
+ */
+static inline int lnd_lnet_way(const struct lnd_host_node *node, u64 peer)
 {
-	return !lnd_soft_way(node->fabric->region, node->number, lnd_soft_node_of(peer));
+	if (!lnd_soft_way(node->fabric->region, node->number, lnd_soft_node_of(peer)))
+		return 0;
+	return lnd_soft_way(node->fabric->region, node->number, node->number) ? -ENETDOWN :
+									       -EHOSTUNREACH;
 }
 
 #endif

@@ -24,6 +24,7 @@ static bool lnd_lnet_optimised(const struct lnet_msg *msg)
 static int lnd_lnet_why_not(struct lnd_host_node *node, u64 peer, enum lnet_msg_hstatus *health)
 {
 	struct lnd_host_upper *upper = node->upper;
+	int rc;
 
 	if (!node->alive) {
 		*health = LNET_MSG_STATUS_LOCAL_ABORTED;
@@ -33,16 +34,15 @@ static int lnd_lnet_why_not(struct lnd_host_node *node, u64 peer, enum lnet_msg_
 		*health = LNET_MSG_STATUS_LOCAL_NO_ROUTE;
 		return -EHOSTUNREACH;
 	}
-	if ((!fail_fast && !READ_ONCE(upper->own->fail_fast)) || lnd_lnet_way(node, peer))
+	if (!fail_fast && !READ_ONCE(upper->own->fail_fast))
+		return 0;
+	/* Whether there is a cable, not whether a link is up: one that recovers is waited for. */
+	rc = lnd_lnet_way(node, peer);
+	if (!rc)
 		return 0;
 	lnd_lnet_count(upper, LND_LNET_FAST);
-	/* Whether there is a cable, not whether a link is up: one that recovers is waited for. */
-	if (!lnd_lnet_way(node, lnd_lnet_number(node, lnd_lnet_own_address(node)))) {
-		*health = LNET_MSG_STATUS_LOCAL_DROPPED;
-		return -ENETDOWN;
-	}
-	*health = LNET_MSG_STATUS_REMOTE_DROPPED;
-	return -EHOSTUNREACH;
+	*health = rc == -ENETDOWN ? LNET_MSG_STATUS_LOCAL_DROPPED : LNET_MSG_STATUS_REMOTE_DROPPED;
+	return rc;
 }
 
 /**

@@ -198,8 +198,9 @@ static ssize_t lnd_host_view_write(struct file *file, const char __user *user, s
 	line = memdup_user_nul(user, bytes);
 	if (IS_ERR(line))
 		return PTR_ERR(line);
-	rc = view->control ? view->control(view->node, strim(line)) :
-			     view->command(view->fabric, strim(line));
+	if (bytes && line[bytes - 1] == '\n')
+		line[bytes - 1] = 0;
+	rc = view->control ? view->control(view->node, line) : view->command(view->fabric, line);
 	kvfree(line);
 	return rc ?: bytes;
 }

@@ -82,6 +82,7 @@ extern bool lnd_host_softirq;
 #define lnd_host_softirq	false
 #endif
 int lnd_host_params_check(void);
+u64 lnd_host_tick(void);
 u64 lnd_host_now(void);
 u64 lnd_host_after(u64 due);
 

@@ -44,6 +44,12 @@ static bool lnd_host_clock_is_slow(void)
 	return best > NSEC_PER_USEC / 2;
 }
 
+/* The time of the last tick, ns. Context: any. */
+u64 lnd_host_tick(void)
+{
+	return ktime_get_coarse_ns();
+}
+
 /**
  * lnd_host_now() - The time, for the library.
  *
@@ -52,7 +58,7 @@ static bool lnd_host_clock_is_slow(void)
  */
 u64 lnd_host_now(void)
 {
-	return lnd_host_ticks ? ktime_get_coarse_ns() : ktime_get_ns();
+	return lnd_host_ticks ? lnd_host_tick() : ktime_get_ns();
 }
 
 /**

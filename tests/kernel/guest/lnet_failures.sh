@@ -68,7 +68,7 @@ breaks() {
     if [ "$4" = here ]; then "$5" down; else told "$5" 60; fi
     down=-
     while [ -e "/proc/$pings" ]; do
-        if [ "$down" = - ] && lnetctl net show --net "$3" | grep -q 'status: *down'; then
+        if [ "$down" = - ] && status down "$3"; then
             read -r down _ </proc/uptime
         fi
         usleep 50000

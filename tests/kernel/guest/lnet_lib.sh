@@ -79,6 +79,11 @@ gone() { # NID
     ! answers "$1" 2000
 }
 
+# status up|down [NETWORK]: one of the network's interfaces is.
+status() {
+    lnetctl net show --net "${2:-$net}" | grep -q "status: *$1"
+}
+
 # absent: no interface of machine 0 is up on the fabric. One without cables is.
 absent() {
     [ "$(value "$root/$if/nodes" node0)" != 2 ]

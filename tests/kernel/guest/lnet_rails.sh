@@ -216,17 +216,14 @@ say "RAILS $answered of 10 pings with one interface of two cut; $(($(resent) - b
 cable 0 up
 cable 1 up
 up() {
-    ! lnetctl net show --net "$net" | grep -q 'status: *down'
+    ! status down
 }
 until_so 60 up || die "the interface does not come back"
 
 # The second interface's device goes with the interface up, and comes back.
 device=$(readlink -f "$(devices | tail -n 1)")
 echo 1 >"$device/remove" &
-down() {
-    lnetctl net show --net "$net" | grep -q 'status: *down'
-}
-until_so 60 down || die "an interface without a device is not down"
+until_so 60 status down || die "an interface without a device is not down"
 for _ in 1 2 3 4 5; do
     answers "$theirs" 20000 ||
         die "one interface is not enough when the other one's device has gone"

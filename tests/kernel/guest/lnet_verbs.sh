@@ -15,9 +15,6 @@ for none in eth7 lo; do
     lnetctl net add --net "$net" --if $none 2>/dev/null && die "$none is taken for an interface"
 done
 added || die "net add"
-status() { # up|down
-    lnetctl net show --net "$net" | grep -q "status: $1"
-}
 lnetctl net show --net "$net" | grep -q "nid: $mine" || die "not the NID of the address"
 selftest
 until_so 60 answers "$theirs" || die "the other machine does not answer"
