@@ -69,19 +69,25 @@ static int lnd_lnet_no_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* Whether an RDMA device has an address, and can do what is needed. */
-static bool lnd_lnet_is_rdma(const struct sockaddr_in *address)
+/* Whether an RDMA device has an interface's address, and can do what is needed. */
+static bool lnd_lnet_is_rdma(const char *interface, const struct sockaddr_in *address)
 {
 	struct rdma_cm_id *id = rdma_create_id(&init_net, lnd_lnet_no_event, NULL, RDMA_PS_TCP,
 					       IB_QPT_RC);
-	bool is;
+	bool is, able = false;
 
 	if (IS_ERR(id))
 		return false;
-	is = !rdma_bind_addr(id, (struct sockaddr *)address) && id->device &&
-	     lnd_verbs_able(id->device, id->port_num);
+	is = !rdma_bind_addr(id, (struct sockaddr *)address) && id->device;
+	if (!is)
+		pr_err("%s: no RDMA device has its address\n", interface);
+	else if (!lnd_verbs_able(id->device, id->port_num))
+		pr_err("%s: %s is iWARP, or has no registrations by work requests\n", interface,
+		       dev_name(&id->device->dev));
+	else
+		able = true;
 	rdma_destroy_id(id);
-	return is;
+	return able;
 }
 
 /**
@@ -105,10 +111,8 @@ struct lnd_host_node *lnd_lnet_find(struct lnd_host_fabric *const *fabrics, cons
 		pr_err("%s: no network device of this name has an IPv4 address\n", interface);
 		return NULL;
 	}
-	if (!lnd_lnet_is_rdma(&address)) {
-		pr_err("%s: no RDMA device, or one that cannot do what is needed\n", interface);
+	if (!lnd_lnet_is_rdma(interface, &address))
 		return NULL;
-	}
 	lnd_verbs_of(node)->nid = ntohl(address.sin_addr.s_addr);
 	return node;
 }

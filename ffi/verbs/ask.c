@@ -25,9 +25,18 @@ void lnd_verbs_kick(struct lnd_verbs_peer *peer)
 	mod_delayed_work(peer->node->workers, &peer->work, 0);
 }
 
-/* The connection must be closed. Context: any, with its lock. */
-void lnd_verbs_fail(struct lnd_verbs_peer *peer)
+/**
+ * lnd_verbs_fail() - The connection must be closed.
+ * @peer: the peer.
+ * @why: for the log, if nothing has closed it before; NULL: the log has it already.
+ *
+ * Context: any, with the connection's lock.
+ */
+void lnd_verbs_fail(struct lnd_verbs_peer *peer, const char *why)
 {
+	if (why && !peer->failed)
+		pr_info_ratelimited("node %u: peer %llu: %s\n", peer->node->host.number,
+				    peer->nid, why);
 	peer->open = false;
 	peer->failed = true;
 	lnd_verbs_kick(peer);
@@ -48,13 +57,13 @@ void lnd_verbs_break(struct lnd_verbs_peer *peer, struct ib_wc *wc)
 	} else {
 		lnd_verbs_count(peer->node, wc->status == IB_WC_RNR_RETRY_EXC_ERR ?
 				LND_VERBS_NOT_READY : LND_VERBS_ERRORS);
-		pr_info("node %u: peer %llu: %s\n", peer->node->host.number, peer->nid,
-			ib_wc_status_msg(wc->status));
+		pr_info_ratelimited("node %u: peer %llu: %s\n", peer->node->host.number, peer->nid,
+				    ib_wc_status_msg(wc->status));
 		peer->silent |= wc->status == IB_WC_RETRY_EXC_ERR;
 	}
 	/* The flush of a connection that is being closed is no news. */
 	if (peer->open)
-		lnd_verbs_fail(peer);
+		lnd_verbs_fail(peer, NULL);
 	spin_unlock_bh(&peer->lock);
 }
 
@@ -94,7 +103,8 @@ void lnd_verbs_reset(struct lnd_verbs_peer *peer)
  * @wr: the request.
  *
  * Context: any, with the connection's lock, while it is open.
- * Return: 0, or a negative errno if @wr was not posted; the connection fails then.
+ * Return: 0, or a negative errno; of several requests some may have been posted then. The
+ * connection fails.
  */
 int lnd_verbs_post(struct lnd_verbs_peer *peer, struct ib_send_wr *wr)
 {
@@ -102,6 +112,6 @@ int lnd_verbs_post(struct lnd_verbs_peer *peer, struct ib_send_wr *wr)
 
 	lnd_verbs_count(peer->node, LND_VERBS_POSTS);
 	if (rc)
-		lnd_verbs_fail(peer);
+		lnd_verbs_fail(peer, "the device takes no work");
 	return rc;
 }

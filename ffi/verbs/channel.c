@@ -45,7 +45,7 @@ static void lnd_verbs_give(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *
 		list_add_tail(&frame->list, &peer->free_receives);
 		/* The lane is one receive short from now on. */
 		if (peer->open)
-			lnd_verbs_fail(peer);
+			lnd_verbs_fail(peer, "a receive cannot be posted");
 		return;
 	}
 	peer->given[lane]++;
@@ -77,7 +77,7 @@ void lnd_verbs_channel_close(struct lnd_verbs_peer *peer)
 }
 
 /* Sends a note if the peer may lack what it was given. Context: any, with the connection's lock. */
-static void lnd_verbs_note(struct lnd_verbs_peer *peer)
+void lnd_verbs_note(struct lnd_verbs_peer *peer)
 {
 	struct lnd_verbs_frame *frame;
 	bool due = false;
@@ -131,10 +131,18 @@ static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	ib_dma_unmap_single(peer->device, frame->dma, lnd_verbs_frame_room(peer->node),
 			    DMA_FROM_DEVICE);
 	spin_lock_bh(&peer->lock);
-	if (wc->status || wc->byte_len < sizeof(*head) || head->lane >= LND_VERBS_LANES) {
+	if (wc->status) {
 		list_add_tail(&frame->list, &peer->free_receives);
 		spin_unlock_bh(&peer->lock);
 		lnd_verbs_break(peer, wc);
+		return;
+	}
+	if (wc->byte_len < sizeof(*head) || head->lane >= LND_VERBS_LANES) {
+		list_add_tail(&frame->list, &peer->free_receives);
+		lnd_verbs_count(peer->node, LND_VERBS_ERRORS);
+		if (peer->open)
+			lnd_verbs_fail(peer, "a frame without a head");
+		spin_unlock_bh(&peer->lock);
 		return;
 	}
 	lnd_verbs_count(peer->node, LND_VERBS_RECEIVES);
@@ -144,7 +152,9 @@ static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	frame->len = wc->byte_len - sizeof(*head);
 	frame->lane = head->lane;
 	if (peer->met && !lnd_verbs_take_grants(peer, head))
-		lnd_verbs_fail(peer);
+		lnd_verbs_fail(peer, "a frame with impossible credits");
+	/* One that is due may have waited for this. */
+	lnd_verbs_note(peer);
 	if (frame->lane == LND_VERBS_NOTE) {
 		lnd_verbs_give(peer, frame, LND_VERBS_NOTE);
 	} else {

@@ -99,9 +99,10 @@ static void lnd_verbs_note_event(struct lnd_verbs_peer *peer, const struct rdma_
 		return;
 	default:
 		/* Rejected, unreachable, disconnected, another address, no device, … */
-		pr_info("node %u: peer %llu: %s, status %d\n", peer->node->host.number, peer->nid,
-			rdma_event_msg(event->event), event->status);
-		lnd_verbs_fail(peer);
+		pr_info_ratelimited("node %u: peer %llu: %s, status %d\n",
+				    peer->node->host.number, peer->nid,
+				    rdma_event_msg(event->event), event->status);
+		lnd_verbs_fail(peer, NULL);
 	}
 	peer->event = event->event;
 }

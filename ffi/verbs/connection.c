@@ -24,6 +24,9 @@ static void lnd_verbs_qp_event(struct ib_event *event, void *context)
 {
 	struct lnd_verbs_peer *peer = context;
 
+	/* A frame has come, and rdma_cm's last message may be lost. */
+	if (event->event == IB_EVENT_COMM_EST)
+		rdma_notify(peer->maker, IB_EVENT_COMM_EST);
 	if (event->event == IB_EVENT_COMM_EST || event->event == IB_EVENT_SQ_DRAINED ||
 	    event->event == IB_EVENT_QP_LAST_WQE_REACHED)
 		return;
@@ -41,9 +44,9 @@ static void lnd_verbs_device_event(struct ib_event_handler *handler, struct ib_e
 	if (event->event != IB_EVENT_PORT_ERR && event->event != IB_EVENT_DEVICE_FATAL)
 		return;
 	spin_lock_bh(&peer->lock);
-	if (peer->open && (event->event == IB_EVENT_DEVICE_FATAL ||
-			   event->element.port_num == peer->id->port_num))
-		lnd_verbs_fail(peer);
+	if (peer->id && (event->event == IB_EVENT_DEVICE_FATAL ||
+			 event->element.port_num == peer->id->port_num))
+		lnd_verbs_fail(peer, "its port has failed, or the device");
 	spin_unlock_bh(&peer->lock);
 }
 
@@ -105,6 +108,7 @@ static int lnd_verbs_make(struct lnd_verbs_peer *peer)
 		peer->cq = NULL;
 		return rc;
 	}
+	peer->maker = peer->id;
 	attr.send_cq = peer->cq;
 	attr.recv_cq = peer->cq;
 	attr.cap.max_inline_data = LND_VERBS_INLINE;
@@ -140,6 +144,32 @@ static void lnd_verbs_parameters(struct lnd_verbs_peer *peer, struct rdma_conn_p
 	param->initiator_depth = min(attrs->max_qp_init_rd_atom, reads);
 	param->retry_count = lnd_verbs_retries;
 	param->rnr_retry_count = 0;
+}
+
+static bool lnd_verbs_sending(struct lnd_verbs_peer *peer)
+{
+	bool sending = false;
+	u32 lane;
+
+	spin_lock_bh(&peer->lock);
+	for (lane = 0; lane < LND_VERBS_LANES; lane++)
+		sending |= !peer->failed && peer->sending[lane];
+	spin_unlock_bh(&peer->lock);
+	return sending;
+}
+
+/**
+ * lnd_verbs_flush() - Waits until what was sent has arrived, half a second at most.
+ * @peer: the peer, which is told that we leave: a queue pair that is closed flushes what it has.
+ *
+ * Context: thread.
+ */
+void lnd_verbs_flush(struct lnd_verbs_peer *peer)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < 50 && lnd_verbs_sending(peer); tries++)
+		usleep_range(5000, 10000);
 }
 
 /**
@@ -287,6 +317,8 @@ int lnd_verbs_accept(struct lnd_verbs_peer *peer, struct rdma_cm_id *id,
 	peer->event = -1;
 	peer->state = LND_VERBS_ACCEPTING;
 	peer->deadline = jiffies + msecs_to_jiffies(lnd_verbs_connect_ms);
+	/* What has failed was an attempt before. */
+	peer->failed = false;
 	met = !peer->sinking && lnd_verbs_meet(peer, &asked->hello);
 	spin_unlock_bh(&peer->lock);
 	rc = met ? lnd_verbs_make(peer) : -EPROTO;
@@ -316,6 +348,7 @@ int lnd_verbs_opened(struct lnd_verbs_peer *peer)
 	if (lnd_verbs_defect("eager"))
 		msleep(300);
 	spin_lock_bh(&peer->lock);
+	peer->failed |= READ_ONCE(peer->broken);
 	if (!peer->failed && !peer->stop) {
 		peer->state = LND_VERBS_UP;
 		peer->open = true;

@@ -6,10 +6,10 @@
 enum lnd_verbs_count {
 	LND_VERBS_OPENED,	/* connections */
 	LND_VERBS_ASKED,	/* attempts of ours */
-	LND_VERBS_GAVE_UP,	/* of these, without success */
+	LND_VERBS_GAVE_UP,	/* attempts of either end, without success */
 	LND_VERBS_REFUSED,	/* requests of peers that we have rejected */
-	LND_VERBS_STRANGERS,	/* of these, by nodes or versions that we do not know */
-	LND_VERBS_NO_ROOM,	/* of these, by nodes for which there is no place or no memory */
+	LND_VERBS_STRANGERS,	/* of these, by nodes or versions unknown here, or as we leave */
+	LND_VERBS_NO_ROOM,	/* nodes for which there was no place or no memory, of either end */
 	LND_VERBS_YIELDED,	/* attempts of ours, given up for the peer's */
 	LND_VERBS_CLOSINGS,
 	LND_VERBS_SENDS,

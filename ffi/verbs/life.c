@@ -235,6 +235,7 @@ int lnd_host_node_start(struct lnd_host_node *node)
 	node->flags = 0;
 	down_write(&node->incarnation);
 	verbs->ending = false;
+	verbs->leaving = false;
 	verbs->link_stopped = false;
 	verbs->sinking = false;
 	INIT_LIST_HEAD(&verbs->arrivals);
@@ -270,33 +271,6 @@ int lnd_host_node_kill(struct lnd_host_node *node)
 	return 0;
 }
 
-static bool lnd_verbs_sending(struct lnd_verbs_peer *peer)
-{
-	bool sending = false;
-	u32 lane;
-
-	spin_lock_bh(&peer->lock);
-	for (lane = 0; lane < LND_VERBS_LANES && peer->open; lane++)
-		sending |= peer->sending[lane];
-	spin_unlock_bh(&peer->lock);
-	return sending;
-}
-
-/* Goodbyes that were handed over arrive: a queue pair that is closed flushes what it has left. */
-static void lnd_verbs_flush(struct lnd_verbs_node *node)
-{
-	struct lnd_verbs_peer *peer;
-	unsigned int tries = 200;
-	unsigned long nid;
-
-	xa_for_each(&node->peers, nid, peer) {
-		while (lnd_verbs_sending(peer) && tries) {
-			usleep_range(5000, 10000);
-			tries--;
-		}
-	}
-}
-
 /**
  * lnd_host_node_stop() - Leaves in good order.
  * @node: the node; may be not alive.
@@ -311,6 +285,7 @@ void lnd_host_node_stop(struct lnd_host_node *node)
 
 	if (!node->alive)
 		return;
+	WRITE_ONCE(lnd_verbs_of(node)->leaving, true);
 	lnd_shutdown(node->ni, now, now);
 	while (!wait_for_completion_timeout(&node->quiescent, 2 * HZ)) {
 		struct lnd_blocker blocker = { .size = sizeof(blocker) };
@@ -321,7 +296,6 @@ void lnd_host_node_stop(struct lnd_host_node *node)
 				blocker.kind);
 	}
 	down_write(&node->incarnation);
-	lnd_verbs_flush(lnd_verbs_of(node));
 	lnd_verbs_halt(lnd_verbs_of(node));
 	WARN_ON(lnd_ni_destroy(node->ni) != LND_OK);
 	lnd_upper_left(node);
@@ -350,7 +324,7 @@ int lnd_host_node_link(struct lnd_host_node *node, u32 link, bool up)
 	xa_for_each(&lnd_verbs_of(node)->peers, nid, peer) {
 		spin_lock_bh(&peer->lock);
 		if (peer->open)
-			lnd_verbs_fail(peer);
+			lnd_verbs_fail(peer, "ended on request");
 		spin_unlock_bh(&peer->lock);
 	}
 	return 0;

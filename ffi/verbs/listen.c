@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Requests of peers. */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <net/sock.h>
 #include <rdma/ib_cm.h>
 
@@ -46,7 +47,7 @@ static int lnd_verbs_request(struct lnd_verbs_node *node, struct rdma_cm_id *id,
 		return lnd_verbs_refuse(node, id, LND_VERBS_STRANGERS);
 	peer = lnd_verbs_peer_add(node, be64_to_cpu(hello.from));
 	if (!peer)
-		return lnd_verbs_refuse(node, id, LND_VERBS_NO_ROOM);
+		return lnd_verbs_refuse(node, id, LND_VERBS_REFUSED);
 	spin_lock_bh(&peer->lock);
 	if (!peer->incoming) {
 		id->context = peer;
@@ -91,9 +92,11 @@ int lnd_verbs_listen(struct lnd_verbs_node *node)
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	rc = rdma_bind_addr(id, (struct sockaddr *)&any) ?: rdma_listen(id, BACKLOG);
-	if (rc)
+	if (rc) {
+		pr_err("port %u of rdma_cm: errno %d\n", lnd_verbs_port, -rc);
 		rdma_destroy_id(id);
-	else
-		node->listener = id;
-	return rc;
+		return rc;
+	}
+	node->listener = id;
+	return 0;
 }

@@ -32,8 +32,9 @@
  * There is no state machine of the protocol here. A connection knows whether its queue pair is
  * being made, works, or is proven stopped; what follows from that is the library's.
  *
- * Locks, outer before inner: the node's (the library's, softirqs stay out), the connection's, the
- * one of the list of connections that have frames.
+ * Locks that are spun for, outer before inner: the node's (the library's, softirqs stay out), the
+ * connection's, the one of the list of connections that have frames. Locks of threads, outside of
+ * these: that of network devices (rtnl), the node's mutex for new peers.
  */
 #ifndef LND_VERBS_H
 #define LND_VERBS_H
@@ -185,7 +186,11 @@ struct lnd_verbs_peer {
 	u64 nid;
 	struct sockaddr_in address;
 	struct delayed_work work;
-	spinlock_t lock;	/* protects all below */
+	/*
+	 * Protects all below. What a queue pair and its memory are, the worker alone changes, while
+	 * the connection is not open: others use it with the lock, and while it is.
+	 */
+	spinlock_t lock;
 
 	enum lnd_verbs_state state;
 	u32 number;	/* the connection's, for the library */
@@ -199,7 +204,7 @@ struct lnd_verbs_peer {
 	bool wanted;	/* frames wait for it */
 	bool bound;	/* there is an id, or one is being destroyed */
 	bool sinking;	/* a network device goes down: none is begun */
-	bool ends_first;	/* it is the one of this connection */
+	bool ends_first;	/* that device is this connection's */
 	unsigned long deadline;	/* of the state, in jiffies */
 	unsigned long retry;	/* not before, in jiffies */
 	unsigned long backoff;
@@ -209,6 +214,7 @@ struct lnd_verbs_peer {
 	struct rdma_cm_id *incoming;	/* a request of the peer's, not yet judged */
 	struct lnd_verbs_hello theirs;
 	struct lnd_verbs_asked asked;	/* what came with incoming */
+	bool judging;	/* it is being taken, or rejected */
 	bool met;	/* theirs is there */
 	u32 cookie;
 	u32 peer_cookie;
@@ -218,6 +224,7 @@ struct lnd_verbs_peer {
 	struct ib_qp *qp;
 	struct ib_device *device;	/* for mappings; as long as there is a queue pair */
 	struct ib_event_handler handler;	/* of the device's events */
+	struct rdma_cm_id *maker;	/* the id that the queue pair is of, as long as it exists */
 
 	/* channel.c; cumulative counts, modulo 2^16 */
 	u16 granted[LND_VERBS_LANES];	/* frames that the peer lets us send */
@@ -267,6 +274,7 @@ struct lnd_verbs_node {
 	u32 frame_bytes;	/* longest frame */
 	struct kmem_cache *frames;	/* their buffers */
 	bool ending;	/* no connection is begun any more */
+	bool leaving;	/* in good order: goodbyes arrive before their connections end */
 	bool link_stopped;	/* none, until the link's reset */
 	struct rdma_cm_id *listener;
 	struct notifier_block netdev;
@@ -362,7 +370,7 @@ extern const struct lnd_ops lnd_verbs_ops;
 struct lnd_verbs_peer *lnd_verbs_find(struct lnd_verbs_node *node, u64 nid);
 int lnd_verbs_post(struct lnd_verbs_peer *peer, struct ib_send_wr *wr);
 void lnd_verbs_kick(struct lnd_verbs_peer *peer);
-void lnd_verbs_fail(struct lnd_verbs_peer *peer);
+void lnd_verbs_fail(struct lnd_verbs_peer *peer, const char *why);
 void lnd_verbs_break(struct lnd_verbs_peer *peer, struct ib_wc *wc);
 void lnd_verbs_want(struct lnd_verbs_peer *peer);
 void lnd_verbs_stop(struct lnd_verbs_peer *peer);
@@ -380,6 +388,7 @@ int lnd_verbs_accept(struct lnd_verbs_peer *peer, struct rdma_cm_id *id,
 		     const struct lnd_verbs_asked *asked);
 bool lnd_verbs_able(const struct ib_device *device, u32 port);
 int lnd_verbs_opened(struct lnd_verbs_peer *peer);
+void lnd_verbs_flush(struct lnd_verbs_peer *peer);
 void lnd_verbs_close(struct lnd_verbs_peer *peer);
 
 /* listen.c */
@@ -411,6 +420,7 @@ void lnd_verbs_channel_close(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_up(struct lnd_verbs_peer *peer);
 void lnd_verbs_arrival(struct lnd_verbs_peer *peer);
 struct lnd_verbs_frame *lnd_verbs_arrived(struct lnd_verbs_peer *peer, const bool *waits);
+void lnd_verbs_note(struct lnd_verbs_peer *peer);
 void lnd_verbs_release(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame);
 
 /* send.c */
@@ -475,6 +485,7 @@ int lnd_verbs_handles_init(struct lnd_verbs_node *node);
 void lnd_verbs_handles_exit(struct lnd_verbs_node *node);
 
 /* state.c */
+const char *lnd_verbs_state_name(enum lnd_verbs_state state);
 void lnd_verbs_state_add(struct lnd_host_fabric *fabric);
 
 #endif

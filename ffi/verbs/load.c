@@ -8,7 +8,7 @@
 
 static struct lnd_host_fabric *lnd_verbs_fabric;
 
-static void lnd_verbs_detach(void)
+static void lnd_verbs_discard(void)
 {
 	struct lnd_host_fabric *fabric = lnd_verbs_fabric;
 
@@ -35,7 +35,7 @@ static int __init lnd_verbs_attach(void)
 	if (fabric->node[fabric->first])
 		rc = lnd_upper_add(fabric);
 	if (rc)
-		lnd_verbs_detach();
+		lnd_verbs_discard();
 	else
 		lnd_verbs_state_add(fabric);
 	return rc;
@@ -71,7 +71,7 @@ static int __init lnd_verbs_init(void)
 static void __exit lnd_verbs_exit(void)
 {
 	lnd_upper_remove(lnd_verbs_fabric);
-	lnd_verbs_detach();
+	lnd_verbs_discard();
 	lnd_upper_exit();
 	lnd_host_debugfs_exit();
 	lnd_host_balance("unloaded");

@@ -27,14 +27,17 @@ static bool lnd_verbs_attempting(const struct lnd_verbs_peer *peer)
 static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 {
 	struct lnd_verbs_node *node = peer->node;
-	bool report, silent, down;
-	u32 number, link;
+	bool report, silent, vain = false;
+	enum lnd_error rc;
+	u32 number;
 
 	if (lnd_verbs_defect("undrained") && peer->served && !peer->stop) {
 		lnd_connection_down(node->host.ni, LND_VERBS_LINK, peer->nid, peer->number,
 				    lnd_host_now());
 		msleep(1000);
 	}
+	if (READ_ONCE(node->leaving))
+		lnd_verbs_flush(peer);
 	lnd_verbs_close(peer);
 	spin_lock_bh(&peer->lock);
 	report = peer->served && !peer->stop && !peer->renewed;
@@ -42,6 +45,8 @@ static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 	peer->silent = false;
 	if (lnd_verbs_attempting(peer) && !peer->renewed) {
 		lnd_verbs_count(node, LND_VERBS_GAVE_UP);
+		vain = peer->backoff == BACKOFF_MOST && !READ_ONCE(node->unplugged) &&
+		       !lnd_verbs_defect("patient");
 		peer->backoff = clamp(2 * peer->backoff, (unsigned long)BACKOFF_LEAST,
 				      (unsigned long)BACKOFF_MOST);
 	}
@@ -57,26 +62,23 @@ static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 	number = peer->number;
 	spin_unlock_bh(&peer->lock);
 	lnd_verbs_arrival(peer);
-	/*
-	 * A peer of which the library knows nothing has nothing to be taken back, nor has one while
-	 * the link is down: its reset is over, and the report changes nothing.
-	 */
-	down = !lnd_link_state_get(node->host.ni, LND_VERBS_LINK, &link) && link == LND_LINK_DOWN;
-	if (report && (lnd_connection_down(node->host.ni, LND_VERBS_LINK, peer->nid, number,
-					   lnd_host_now()) == LND_E_NO_PEER || down)) {
+	rc = report ? lnd_connection_down(node->host.ni, LND_VERBS_LINK, peer->nid, number,
+					  lnd_host_now()) : LND_OK;
+	/* Nothing is lent to it, and the library resets nothing. */
+	if (rc == LND_E_NO_PEER || rc == LND_E_LINK_DOWN) {
 		spin_lock_bh(&peer->lock);
 		if (peer->state == LND_VERBS_CLOSED && peer->number == number && !peer->stop)
 			lnd_verbs_reset(peer);
 		spin_unlock_bh(&peer->lock);
 	}
 	/*
-	 * The other end is gone, or only the path is. A new connection and the answer to a hello
-	 * decide, within the library's time for it.
+	 * The other end is gone, or only the path is; or one attempt after another is in vain. A
+	 * new connection and the answer to a hello decide, within the library's time for it.
 	 */
-	if (silent) {
+	if (silent)
 		lnd_verbs_count(node, LND_VERBS_SILENCES);
+	if (silent || vain)
 		lnd_peer_ask(node->host.ni, peer->nid, lnd_host_now());
-	}
 	lnd_host_node_wake(&node->host);
 }
 
@@ -122,7 +124,7 @@ static bool lnd_verbs_may(const struct lnd_verbs_peer *peer)
 static void lnd_verbs_heed(struct lnd_verbs_peer *peer)
 {
 	if (READ_ONCE(peer->broken) && peer->open)
-		lnd_verbs_fail(peer);
+		lnd_verbs_fail(peer, NULL);
 }
 
 /* Whether a request is taken in place of what there is; else it is rejected. */
@@ -130,12 +132,16 @@ static bool lnd_verbs_yields(const struct lnd_verbs_peer *peer)
 {
 	u64 us = peer->node->nid;
 
-	if (peer->stop || peer->failed || !lnd_verbs_may(peer))
+	if (peer->stop || !lnd_verbs_may(peer))
 		return false;
 	if (peer->state == LND_VERBS_IDLE)
-		return true;
-	/* Both at once: the request of the lower NID is the one that both take. */
-	return lnd_verbs_attempting(peer) && peer->state != LND_VERBS_ACCEPTING && peer->nid < us;
+		return !peer->failed;
+	/*
+	 * Both at once: the request of the lower NID is the one that both take. It may come behind
+	 * the rejection of ours.
+	 */
+	return lnd_verbs_attempting(peer) && peer->state != LND_VERBS_ACCEPTING &&
+	       (peer->failed || peer->nid < us);
 }
 
 /*
@@ -151,7 +157,7 @@ static int lnd_verbs_judge(struct lnd_verbs_peer *peer, struct rdma_cm_id *incom
 	yields = lnd_verbs_yields(peer);
 	lost = peer->state == LND_VERBS_UP || peer->state == LND_VERBS_ACCEPTING;
 	if (lost)
-		lnd_verbs_fail(peer);
+		lnd_verbs_fail(peer, "asks for a new connection");
 	spin_unlock_bh(&peer->lock);
 	if (!yields) {
 		lnd_verbs_count(peer->node, LND_VERBS_REFUSED);
@@ -187,6 +193,10 @@ static unsigned long lnd_verbs_due(const struct lnd_verbs_peer *peer)
 	       peer->retry : 0;
 }
 
+/*
+ * One turn of the worker: what has happened since the last one, then the request that waits, the
+ * next step of an attempt, a new attempt, the end; each if it is due.
+ */
 static void lnd_verbs_turn(struct lnd_verbs_peer *peer)
 {
 	struct lnd_verbs_node *node = peer->node;
@@ -201,9 +211,13 @@ static void lnd_verbs_turn(struct lnd_verbs_peer *peer)
 	incoming = peer->incoming;
 	asked = peer->asked;
 	peer->incoming = NULL;
+	peer->judging = incoming;
 	spin_unlock_bh(&peer->lock);
-	if (incoming)
+	if (incoming) {
 		rc = lnd_verbs_judge(peer, incoming, &asked);
+		WRITE_ONCE(peer->judging, false);
+		wake_up(&node->settled);
+	}
 	if (!rc)
 		rc = lnd_verbs_step(peer);
 
@@ -215,9 +229,13 @@ static void lnd_verbs_turn(struct lnd_verbs_peer *peer)
 		rc = lnd_verbs_begin(peer);
 
 	spin_lock_bh(&peer->lock);
-	if (rc)
-		peer->failed = true;
-	over = peer->state != LND_VERBS_IDLE || peer->stop ? lnd_verbs_over(peer) : rc;
+	if (rc && !peer->failed)
+		pr_info_ratelimited("node %u: peer %llu: no connection, %s: errno %d\n",
+				    node->host.number, peer->nid,
+				    lnd_verbs_state_name(peer->state), -rc);
+	peer->failed |= !!rc;
+	/* An attempt that ends before its first state is in none of them. */
+	over = lnd_verbs_over(peer) || (rc && peer->state == LND_VERBS_IDLE);
 	spin_unlock_bh(&peer->lock);
 	if (over)
 		lnd_verbs_end(peer);
@@ -299,6 +317,8 @@ struct lnd_verbs_peer *lnd_verbs_peer_add(struct lnd_verbs_node *node, u64 nid)
 		peer = lnd_verbs_peer_make(node, nid);
 		node->known += !!peer;
 	}
+	if (!peer)
+		lnd_verbs_count(node, LND_VERBS_NO_ROOM);
 	mutex_unlock(&node->adding);
 	memalloc_nofs_restore(flags);
 	return peer;

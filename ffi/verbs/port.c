@@ -28,9 +28,9 @@ static bool lnd_verbs_on(const struct lnd_verbs_peer *peer, int ifindex)
 {
 	int bound;
 
-	/* A request that waits is rejected by a message. */
+	/* A request is rejected by a message. */
 	if (!peer->bound)
-		return peer->incoming;
+		return peer->incoming || READ_ONCE(peer->judging);
 	/* It is being closed already. */
 	if (!peer->id)
 		return true;
@@ -50,8 +50,9 @@ static bool lnd_verbs_settled(struct lnd_verbs_node *node)
 
 	xa_for_each(&node->peers, nid, peer) {
 		spin_lock_bh(&peer->lock);
-		if (peer->ends_first && (peer->incoming || (peer->bound &&
-							    peer->state != LND_VERBS_ROUTING)))
+		if (peer->ends_first &&
+		    (peer->incoming || READ_ONCE(peer->judging) ||
+		     (peer->bound && peer->state != LND_VERBS_ROUTING)))
 			settled = false;
 		spin_unlock_bh(&peer->lock);
 	}
@@ -71,7 +72,7 @@ static void lnd_verbs_going_down(struct lnd_verbs_node *node, int ifindex)
 		peer->sinking = true;
 		peer->ends_first = lnd_verbs_on(peer, ifindex);
 		if (peer->ends_first && peer->bound)
-			lnd_verbs_fail(peer);
+			lnd_verbs_fail(peer, "the network device goes down");
 		else if (peer->ends_first)
 			lnd_verbs_kick(peer);
 		spin_unlock_bh(&peer->lock);
@@ -131,11 +132,13 @@ static void lnd_verbs_look(struct lnd_verbs_node *node)
 static int lnd_verbs_netdev(struct notifier_block *block, unsigned long event, void *info)
 {
 	struct lnd_verbs_node *node = container_of(block, struct lnd_verbs_node, netdev);
+	struct net_device *dev = netdev_notifier_info_to_dev(info);
 
-	if (READ_ONCE(node->ending))
+	/* Connections are of the first network namespace, and so are the devices' numbers. */
+	if (READ_ONCE(node->ending) || !net_eq(dev_net(dev), &init_net))
 		return NOTIFY_DONE;
 	if (event == NETDEV_GOING_DOWN && !lnd_verbs_defect("mute"))
-		lnd_verbs_going_down(node, netdev_notifier_info_to_dev(info)->ifindex);
+		lnd_verbs_going_down(node, dev->ifindex);
 	else if (event == NETDEV_DOWN || event == NETDEV_UP)
 		lnd_verbs_may_begin(node, event == NETDEV_UP);
 	if (event == NETDEV_DOWN || event == NETDEV_UP || event == NETDEV_CHANGE)

@@ -68,7 +68,7 @@ static void lnd_verbs_has_list(struct lnd_verbs_desc *desc)
 	desc->index_mapped = false;
 	desc->listed = true;
 	if (!lnd_verbs_list_good(desc)) {
-		lnd_verbs_fail(desc->peer);
+		lnd_verbs_fail(desc->peer, "segments that make no sense");
 	} else if (!desc->given_up) {
 		desc->motion = LND_VERBS_QUEUED;
 		list_add_tail(&desc->pull, &desc->peer->pulls);
@@ -206,7 +206,7 @@ void lnd_verbs_pump(struct lnd_verbs_peer *peer)
 		};
 
 		if (!lnd_verbs_next_read(desc, read, &wr)) {
-			lnd_verbs_fail(peer);
+			lnd_verbs_fail(peer, "a READ cannot be mapped");
 			return;
 		}
 		list_del(&read->list);

@@ -29,8 +29,10 @@ static void lnd_verbs_has_sent(struct ib_cq *cq, struct ib_wc *wc)
 		ib_dma_unmap_single(peer->device, frame->dma, frame->len, DMA_TO_DEVICE);
 	peer->sending[frame->lane]--;
 	list_add_tail(&frame->list, &peer->free_sends);
-	if (!wc->status)
+	if (!wc->status) {
 		lnd_verbs_heard_from(peer);
+		lnd_verbs_note(peer);
+	}
 	spin_unlock_bh(&peer->lock);
 	if (wc->status)
 		lnd_verbs_break(peer, wc);
@@ -183,7 +185,7 @@ int lnd_verbs_send_frame(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *fr
 	/* It was not begun, and has no completion. Its credit and what it was to say are gone. */
 	peer->sending[lane]--;
 	list_add_tail(&frame->list, &peer->free_sends);
-	lnd_verbs_fail(peer);
+	lnd_verbs_fail(peer, "a frame cannot be mapped");
 	return -EIO;
 }
 
@@ -198,7 +200,7 @@ static void lnd_verbs_go(struct lnd_verbs_peer *peer)
 		list_del(&frame->list);
 		if (lnd_verbs_post_frame(peer, frame)) {
 			list_add(&frame->list, &peer->waiting);
-			lnd_verbs_fail(peer);
+			lnd_verbs_fail(peer, "a frame cannot be mapped");
 		}
 	}
 }
@@ -233,8 +235,8 @@ bool lnd_verbs_ready(struct lnd_verbs_peer *peer, u32 lane)
 }
 
 /* What the frame is about: a descriptor of ours that it announces, or a pull that it ends. */
-static void lnd_verbs_look(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame,
-			   const struct lnd_frame *bytes)
+static void lnd_verbs_classify(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame,
+			       const struct lnd_frame *bytes)
 {
 	struct lnd_tag tag;
 	u32 about = lnd_frame_about(bytes, &tag);
@@ -265,7 +267,7 @@ u32 lnd_verbs_send(struct lnd_verbs_peer *peer, const struct lnd_frame *bytes)
 		frame = list_first_entry(&peer->free_sends, struct lnd_verbs_frame, list);
 		frame->tracked = bytes->tracked;
 		frame->message = bytes->message;
-		lnd_verbs_look(peer, frame, bytes);
+		lnd_verbs_classify(peer, frame, bytes);
 		memcpy(frame->head + 1, bytes->bytes, bytes->len);
 		if (!lnd_verbs_send_frame(peer, frame, bytes->lane, bytes->len)) {
 			lnd_verbs_count(peer->node, LND_VERBS_SENDS);

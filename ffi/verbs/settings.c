@@ -27,11 +27,11 @@ MODULE_PARM_DESC(retries, "how often an unacknowledged packet is sent again: 0 t
 
 unsigned int lnd_verbs_chain = 2;
 module_param_named(chain, lnd_verbs_chain, uint, 0444);
-MODULE_PARM_DESC(chain, "registrations in front of their frames: 0: no, 1: yes, 2: by the device");
+MODULE_PARM_DESC(chain, "registrations in front of frames: 0: no, 1: yes, 2: not on soft-RoCE");
 
 unsigned int lnd_verbs_inv = 2;
 module_param_named(inv, lnd_verbs_inv, uint, 0444);
-MODULE_PARM_DESC(inv, "a pull's end invalidates the peer's key: 0: no, 1: yes, 2: by the device");
+MODULE_PARM_DESC(inv, "a pull's end invalidates its key: 0: no, 1: yes, 2: not on soft-RoCE");
 
 unsigned int lnd_verbs_watch_ms;
 module_param_named(watch_ms, lnd_verbs_watch_ms, uint, 0444);
@@ -56,8 +56,9 @@ bool lnd_verbs_defect(const char *name)
  */
 int lnd_verbs_settings_check(void)
 {
-	if (!lnd_verbs_connect_ms || lnd_verbs_timeout < 8 || lnd_verbs_timeout > 21 ||
-	    lnd_verbs_retries > 6 || lnd_verbs_chain > 2 || lnd_verbs_inv > 2)
+	if (!lnd_verbs_port || !lnd_verbs_connect_ms || lnd_verbs_timeout < 8 ||
+	    lnd_verbs_timeout > 21 || lnd_verbs_retries > 6 || lnd_verbs_chain > 2 ||
+	    lnd_verbs_inv > 2)
 		return -EINVAL;
 	return 0;
 }

@@ -45,7 +45,7 @@ static int lnd_verbs_post_local(struct lnd_verbs_peer *peer, struct ib_send_wr *
 
 	lnd_verbs_count(peer->node, LND_VERBS_POSTS);
 	if (rc)
-		lnd_verbs_fail(peer);
+		lnd_verbs_fail(peer, "the device registers nothing");
 	return rc;
 }
 

@@ -50,6 +50,12 @@ static const char *const lnd_verbs_states[] = {
 	[LND_VERBS_CLOSED] = "closed",
 };
 
+/* Context: any. */
+const char *lnd_verbs_state_name(enum lnd_verbs_state state)
+{
+	return lnd_verbs_states[state];
+}
+
 static void lnd_verbs_show_peer(struct seq_file *file, struct lnd_verbs_peer *peer)
 {
 	spin_lock_bh(&peer->lock);

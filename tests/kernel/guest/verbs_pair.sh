@@ -298,6 +298,34 @@ silence() { ! connected; }
 # Machine 1 decides when the silence begins: machine 0 may have probed less by then.
 watches() { probed 3 || { [ "$me" = 0 ] && silence; }; }
 
+# One machine's node ends without a goodbye, and with it the connection. The other one has a message
+# for it, and no attempt at a connection comes up: it asks, and takes the node for down. The node
+# comes back.
+deserted() {
+    load_unhurried connect_ms=$((400 * patience))
+    meet
+    if [ "$me" = 1 ]; then
+        until_so 60 asked 2 || die "the other machine does not come"
+        control 1 kill
+        until_so 120 told "$phase" || die "the other machine is not done"
+        control 1 revive
+        until_so 60 answered || die "no message by the node that came back"
+    else
+        limit=60
+        [ "$(word defect none)" = none ] || limit=20
+        client start put count=1 max=64 to="$other"
+        until_so 60 silence || die "the node has ended, and the connection has not"
+        until_so 30 idle || die "the message before the end does not end"
+        client start put count=1 max=64 to="$other"
+        until_so "$limit" down || die "the peer is not down"
+        until_so 10 idle || die "a message waits for a peer that is down"
+        tell "$phase"
+        until_so 60 answered || die "no message to the node that came back"
+    fi
+    watched
+    sound_verbs
+}
+
 # One machine is gone, without a word. The other one has nothing to send to it: it finds that its
 # connection is dead, asks by a hello, and takes it for down. The last phase: nothing follows it.
 vanish() {
