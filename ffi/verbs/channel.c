@@ -76,25 +76,6 @@ void lnd_verbs_channel_close(struct lnd_verbs_peer *peer)
 	}
 }
 
-/* Sends a note if the peer may lack what it was given. Context: any, with the connection's lock. */
-void lnd_verbs_note(struct lnd_verbs_peer *peer)
-{
-	struct lnd_verbs_frame *frame;
-	bool due = false;
-	u32 lane;
-
-	for (lane = 0; lane < LND_VERBS_NOTE; lane++)
-		due |= (u16)(peer->given[lane] - peer->told[lane]) >= LND_VERBS_WINDOW / 2;
-	if (!due || !lnd_verbs_has_room(peer, LND_VERBS_NOTE))
-		return;
-	frame = list_first_entry(&peer->free_sends, struct lnd_verbs_frame, list);
-	frame->tracked = false;
-	frame->ends = 0;
-	frame->begins = NULL;
-	if (!lnd_verbs_send_frame(peer, frame, LND_VERBS_NOTE, 0))
-		lnd_verbs_count(peer->node, LND_VERBS_NOTES_SENT);
-}
-
 /* What the peer gives us. False: no peer that keeps the rules says that. */
 static bool lnd_verbs_take_grants(struct lnd_verbs_peer *peer, const struct lnd_verbs_head *head)
 {

@@ -264,6 +264,7 @@ struct lnd_verbs_peer {
 	/* probe.c */
 	struct ib_cqe probe;
 	bool probing;
+	unsigned long probed;	/* when, in jiffies */
 	unsigned long heard;	/* when the other end last acknowledged or sent, in jiffies */
 };
 
@@ -420,12 +421,12 @@ void lnd_verbs_channel_close(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_up(struct lnd_verbs_peer *peer);
 void lnd_verbs_arrival(struct lnd_verbs_peer *peer);
 struct lnd_verbs_frame *lnd_verbs_arrived(struct lnd_verbs_peer *peer, const bool *waits);
-void lnd_verbs_note(struct lnd_verbs_peer *peer);
 void lnd_verbs_release(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame);
 
 /* send.c */
 bool lnd_verbs_has_room(const struct lnd_verbs_peer *peer, u32 lane);
 void lnd_verbs_reg(struct lnd_verbs_region *region, struct ib_reg_wr *wr);
+void lnd_verbs_note(struct lnd_verbs_peer *peer);
 int lnd_verbs_send_frame(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame, u32 lane,
 			 u32 len);
 bool lnd_verbs_ready(struct lnd_verbs_peer *peer, u32 lane);

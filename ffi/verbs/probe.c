@@ -25,8 +25,20 @@ static void lnd_verbs_probed(struct ib_cq *cq, struct ib_wc *wc)
 	lnd_verbs_kick(peer);
 }
 
+/*
+ * How long a probe takes at most: all retries, four times as long as they have by their timeout,
+ * as adapters may, and 10 s for a machine that stands still. One that takes longer is of a queue
+ * pair that has stopped without a word.
+ */
+static unsigned long lnd_verbs_probe_most(void)
+{
+	u64 us = ((u64)(lnd_verbs_retries + 1) << lnd_verbs_timeout) * 4096 / 1000;
+
+	return usecs_to_jiffies(4 * us) + 10 * HZ;
+}
+
 /**
- * lnd_verbs_probe_due() - When an idle connection is to be probed.
+ * lnd_verbs_probe_due() - When an idle connection is to be probed, or its probe must have ended.
  * @peer: the peer.
  *
  * Context: any, with the connection's lock.
@@ -34,13 +46,15 @@ static void lnd_verbs_probed(struct ib_cq *cq, struct ib_wc *wc)
  */
 unsigned long lnd_verbs_probe_due(const struct lnd_verbs_peer *peer)
 {
-	if (!lnd_verbs_probe_ms || !peer->open || peer->probing || lnd_verbs_defect("deaf"))
+	if (!lnd_verbs_probe_ms || !peer->open || lnd_verbs_defect("deaf"))
 		return 0;
+	if (peer->probing)
+		return (peer->probed + lnd_verbs_probe_most()) ?: 1;
 	return (peer->heard + msecs_to_jiffies(lnd_verbs_probe_ms)) ?: 1;
 }
 
 /**
- * lnd_verbs_probe() - Probes a connection if that is due.
+ * lnd_verbs_probe() - Probes a connection if that is due, or ends it if its probe has not ended.
  * @peer: the peer.
  *
  * Context: any, with the connection's lock.
@@ -56,8 +70,13 @@ void lnd_verbs_probe(struct lnd_verbs_peer *peer)
 
 	if (!due || time_before(jiffies, due))
 		return;
+	if (peer->probing) {
+		lnd_verbs_fail(peer, "a probe does not end");
+		return;
+	}
 	peer->probe.done = lnd_verbs_probed;
 	peer->probing = true;
+	peer->probed = jiffies;
 	lnd_verbs_count(peer->node, LND_VERBS_PROBES);
 	lnd_verbs_post(peer, &wr.wr);
 }
