@@ -74,12 +74,11 @@ static bool lnd_lnet_is_rdma(const char *interface, const struct sockaddr_in *ad
 {
 	struct rdma_cm_id *id = rdma_create_id(&init_net, lnd_lnet_no_event, NULL, RDMA_PS_TCP,
 					       IB_QPT_RC);
-	bool is, able = false;
+	bool able = false;
 
 	if (IS_ERR(id))
 		return false;
-	is = !rdma_bind_addr(id, (struct sockaddr *)address) && id->device;
-	if (!is)
+	if (rdma_bind_addr(id, (struct sockaddr *)address) || !id->device)
 		pr_err("%s: no RDMA device has its address\n", interface);
 	else if (!lnd_verbs_able(id->device, id->port_num))
 		pr_err("%s: %s is iWARP, or has no registrations by work requests\n", interface,
