@@ -48,14 +48,19 @@ part_in_turn() {
 
 tried() { [ "$(verbs illegal_read)" != not_tried ]; }
 
+# unbroken: the first connection is there, and nothing on it has failed.
+unbroken() {
+    [ "$(verbs opened) $(verbs errors)" = "1 0" ] ||
+        die "the connection has failed: $(verbs opened) connections, $(verbs errors) errors"
+}
+
 # The same with fragments that do not follow each other, up to 27 in a payload.
 gaps() {
     load_unhurried gap=40
     meet
     client start put get sweep count=69 workers=1 flight=2 max=4194304 to="$other"
     until_so 60 flooded || die "job is not done"
-    [ "$(verbs opened)" = 1 ] || die "the connection has failed: $(verbs opened) connections"
-    [ "$(verbs errors)" = 0 ] || die "errors: $(verbs errors)"
+    unbroken
     until_so 60 asked 69 || die "the other machine asked only $(of requested_ok) times"
     [ "$(verbs indexed)" -ge 5 ] || die "only $(verbs indexed) descriptors of several segments"
     clean_verbs 69
@@ -113,8 +118,7 @@ keyed() {
     meet
     client start put get count=150 workers=2 flight=4 min=8192 max=8192 to="$other"
     until_so 60 keyed_over || die "job is not done: asked $(of requested_ok) times"
-    [ "$(verbs opened) $(verbs errors)" = "1 0" ] ||
-        die "the connection has failed: $(verbs opened) connections, $(verbs errors) errors"
+    unbroken
     clean_verbs 300
     parting 300
     # Each key was valid once, and was made invalid once.
