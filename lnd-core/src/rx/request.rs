@@ -246,6 +246,9 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.count(Counter::Waited);
             return Some(Screened::Wait);
         }
+        // The sender has been answered and does not count our session, so no request of it names
+        // that. Only the answer to another hello of ours can verify its session.
+        self.resync(now, id);
         self.counters.count(Counter::WrongSession);
         Some(Screened::Handled)
     }
