@@ -20,6 +20,7 @@ local MAX_KEY = 32
 local CONTROL, LND, SHORT_CONTROL, SHORT_LND = 0x01, 0x02, 0x11, 0x12
 local HELLO, HELLO_ACK, IMMEDIATE, PUT_REQ, PUT_NAK, PUT_DONE = 1, 2, 3, 4, 5, 6
 local GET_REQ, GET_NAK, NOOP, CLOSE, CANCEL_PUT, CANCEL_GET = 7, 8, 9, 10, 11, 12
+local GET_DONE, CANCEL_PUSH = 13, 14
 local PULL_READY = 1
 
 local classes = {
@@ -41,6 +42,8 @@ local kinds = {
     [CLOSE] = "CLOSE",
     [CANCEL_PUT] = "CANCEL_PUT",
     [CANCEL_GET] = "CANCEL_GET",
+    [GET_DONE] = "GET_DONE",
+    [CANCEL_PUSH] = "CANCEL_PUSH",
 }
 local refusals = {
     [0] = "none",
@@ -88,6 +91,7 @@ local f = {
     attempt = ProtoField.uint8("lnd.attempt", "Attempt"),
     immediate_max = ProtoField.uint32("lnd.immediate_max", "Largest IMMEDIATE payload"),
     features = ProtoField.uint32("lnd.features", "Features of the engine", base.HEX),
+    pushes = ProtoField.bool("lnd.features.pushes", "Pushes", 32, nil, 0x00000040),
     cancels = ProtoField.bool("lnd.features.cancel", "Takes CANCEL", 32, nil, 0x80000000),
     given_up = ProtoField.uint32("lnd.hello.given_up", "Requests given up", base.HEX),
     ack_session = ProtoField.uint32("lnd.ack.session", "Session of the HELLO"),
@@ -104,9 +108,10 @@ local f = {
     cookie_index = ProtoField.uint32("lnd.cookie.index", "Index"),
     cookie_generation = ProtoField.uint32("lnd.cookie.generation", "Generation"),
     bytes = ProtoField.uint32("lnd.bytes", "Bytes staged, or room"),
+    pushed = ProtoField.uint32("lnd.pushed", "Bytes pushed"),
     refusal = ProtoField.uint8("lnd.refusal", "Refusal", base.DEC, refusals),
-    cancel_session = ProtoField.uint32("lnd.cancel.session", "Session of the PUT_REQ"),
-    cancel_sequence = ProtoField.uint32("lnd.cancel.sequence", "Number of the PUT_REQ"),
+    cancel_session = ProtoField.uint32("lnd.cancel.session", "Session of the request"),
+    cancel_sequence = ProtoField.uint32("lnd.cancel.sequence", "Number of the request"),
     -- What is concluded.
     error = ProtoField.string("lnd.error", "Refused"),
     request_in = ProtoField.framenum("lnd.request_in", "Answers", base.NONE, frametype.REQUEST),
@@ -244,6 +249,17 @@ local function is_short_class(class)
     return class == SHORT_CONTROL or class == SHORT_LND
 end
 
+-- Answers: they have a refusal. Those that may have none report a pull or a push that went well.
+local function is_done(kind)
+    return kind == PUT_DONE or kind == GET_DONE
+end
+local function is_answer_kind(kind)
+    return kind == PUT_NAK or kind == GET_NAK or is_done(kind)
+end
+local function is_cancel(kind)
+    return kind == CANCEL_PUT or kind == CANCEL_GET or kind == CANCEL_PUSH
+end
+
 ------------------------------------------------------------------------------------------------
 -- What the library's decoder says of a frame: its reason to refuse it, or nil. The order of the
 -- questions is the decoder's, since the first reason is the one that counts.
@@ -281,15 +297,8 @@ local function judge_envelope(r, strict, to_stranger)
     end
 end
 
-local function judge_request(r, is_get)
+local function judge_request(r)
     local there = #r.frame
-    if is_get then
-        if there < 95 then
-            return "truncated"
-        elseif not r:is_zero(94, 1) then
-            return "reserved byte not zero"
-        end
-    end
     if there < 96 then
         return "truncated"
     end
@@ -320,14 +329,17 @@ local function judge_immediate(r)
     end
 end
 
-local function judge_answer(r, needs_refusal)
+local function judge_answer(r, kind)
     if #r.frame ~= 96 then
         return "lengths do not add up"
-    elseif not r:is_zero(89, 7) then
-        return "reserved byte not zero"
     end
     local refusal = r:u8(88)
-    if refusal > 5 or (refusal == 0 and needs_refusal) then
+    local has_pushed = kind == GET_DONE and refusal == 0
+    if not r:is_zero(89, 3) then
+        return "reserved byte not zero"
+    elseif not has_pushed and not r:is_zero(92, 4) then
+        return "reserved byte not zero"
+    elseif refusal > 5 or (refusal == 0 and not is_done(kind)) then
         return "unknown refusal"
     end
 end
@@ -351,15 +363,17 @@ local bodies = {
     [HELLO] = function(r, strict) return judge_hello(r, strict, false) end,
     [HELLO_ACK] = function(r, strict) return judge_hello(r, strict, true) end,
     [IMMEDIATE] = judge_immediate,
-    [PUT_REQ] = function(r) return judge_request(r, false) end,
-    [GET_REQ] = function(r) return judge_request(r, true) end,
-    [PUT_NAK] = function(r) return judge_answer(r, true) end,
-    [GET_NAK] = function(r) return judge_answer(r, true) end,
-    [PUT_DONE] = function(r) return judge_answer(r, false) end,
+    [PUT_REQ] = judge_request,
+    [GET_REQ] = judge_request,
+    [PUT_NAK] = function(r) return judge_answer(r, PUT_NAK) end,
+    [GET_NAK] = function(r) return judge_answer(r, GET_NAK) end,
+    [PUT_DONE] = function(r) return judge_answer(r, PUT_DONE) end,
+    [GET_DONE] = function(r) return judge_answer(r, GET_DONE) end,
     [NOOP] = function(r) return judge_size(r, 80) end,
     [CLOSE] = function(r) return judge_size(r, 80) end,
     [CANCEL_PUT] = function(r) return judge_size(r, 96) end,
     [CANCEL_GET] = function(r) return judge_size(r, 96) end,
+    [CANCEL_PUSH] = function(r) return judge_size(r, 96) end,
 }
 
 local function judge_control(r, channel)
@@ -466,15 +480,13 @@ local function short_body(r)
             return nil, "too large"
         end
         return with_header(r:u32(36))
-    elseif kind == PUT_REQ then
+    elseif kind == PUT_REQ or kind == GET_REQ then
         return with_key(with_header(8))
-    elseif kind == GET_REQ then
-        return with_header(8)
-    elseif kind == PUT_NAK or kind == PUT_DONE or kind == GET_NAK then
+    elseif is_answer_kind(kind) then
         return 8
     elseif kind == NOOP then
         return 0
-    elseif kind == CANCEL_PUT or kind == CANCEL_GET then
+    elseif is_cancel(kind) then
         return 16
     end
     return nil, "unknown kind of message"
@@ -509,18 +521,16 @@ local function judge_short(frame, channel)
     local zeros = true
     if class == SHORT_CONTROL then
         zeros = no_detail
-    elseif kind == GET_REQ then
-        zeros = no_key
-    elseif kind == PUT_NAK or kind == GET_NAK or kind == PUT_DONE then
-        zeros = no_key and no_length
-    elseif kind == NOOP or kind == CANCEL_PUT or kind == CANCEL_GET then
+    elseif is_answer_kind(kind) then
+        zeros = no_key and (no_length or (kind == GET_DONE and no_detail))
+    elseif kind == NOOP or is_cancel(kind) then
         zeros = no_detail and no_key and no_length
     end
     if not zeros then
         return "reserved byte not zero"
     end
-    if class == SHORT_LND and (kind == PUT_NAK or kind == GET_NAK or kind == PUT_DONE) then
-        if r:u8(2) > 5 or (r:u8(2) == 0 and kind ~= PUT_DONE) then
+    if class == SHORT_LND and is_answer_kind(kind) then
+        if r:u8(2) > 5 or (r:u8(2) == 0 and not is_done(kind)) then
             return "unknown refusal"
         end
     end
@@ -598,6 +608,7 @@ end
 function Shower:features(at)
     local item = self:show(f.features, at, 4)
     if item then
+        self:show(f.pushes, at, 4, item)
         self:show(f.cancels, at, 4, item)
     end
 end
@@ -659,9 +670,12 @@ local show_body = {
         s:cookie(f.sink_cookie, 80)
         s:show(f.bytes, 88, 4)
         s:show(f.header_length, 92, 2)
-        s:zeros(94, 2)
+        s:show(f.key_length, 94, 1)
+        s:zeros(95, 1)
         if s:has(92, 4) then
-            s:content(f.header, 96, s.r:u16(92))
+            local header = s.r:u16(92)
+            s:content(f.header, 96, header)
+            s:content(f.key, 96 + header, s.r:u8(94))
         end
         return ", room for " .. s:number(88, 4) .. " bytes"
     end,
@@ -687,6 +701,19 @@ local show_body = {
         s:cookie(f.source_cookie, 80)
         s:cookie(f.sink_cookie, 88)
         return ""
+    end,
+    [GET_DONE] = function(s)
+        s:cookie(f.sink_cookie, 80)
+        s:show(f.refusal, 88, 1)
+        s:zeros(89, 3)
+        s:show(f.pushed, 92, 4)
+        return ", " .. s:number(92, 4) .. " bytes pushed"
+    end,
+    [CANCEL_PUSH] = function(s)
+        s:cookie(f.sink_cookie, 80)
+        s:show(f.cancel_session, 88, 4)
+        s:show(f.cancel_sequence, 92, 4)
+        return " of number " .. s:number(92, 4)
     end,
 }
 show_body[PUT_DONE] = show_body[PUT_NAK]
@@ -769,7 +796,7 @@ local function show_short(s, frame, channel)
     s:show(f.kind, 1, 1):append_text(" (" .. name .. ")")
     s.tree:add(f.message, s.tvb(1, 1), name):set_generated()
     local has_header = kind == IMMEDIATE or kind == PUT_REQ or kind == GET_REQ
-    local refuses = kind == PUT_NAK or kind == PUT_DONE or kind == GET_NAK
+    local refuses = is_answer_kind(kind)
     local is_control = class == SHORT_CONTROL
     if not is_control and has_header then
         s:show(f.header_length, 2, 1)
@@ -785,7 +812,7 @@ local function show_short(s, frame, channel)
     s:show(f.sequence, 24, 4)
     s:show(f.credits_of, 28, 4)
     s:show(f.credits, 32, 2)
-    local has_key = is_control or kind == PUT_REQ
+    local has_key = is_control or kind == PUT_REQ or kind == GET_REQ
     if has_key then
         s:show(f.key_length, 34, 1)
     else
@@ -812,10 +839,12 @@ local function show_short(s, frame, channel)
         s:show(f.bytes, 36, 4)
         s:cookie(kind == PUT_REQ and f.source_cookie or f.sink_cookie, 40)
         s:content(f.header, 48, header)
-        if kind == PUT_REQ then
-            s:content(f.key, 48 + header, key)
-        end
+        s:content(f.key, 48 + header, key)
         rest = ", " .. s:number(36, 4) .. (kind == PUT_REQ and " bytes staged" or " bytes wanted")
+    elseif kind == GET_DONE then
+        s:show(f.pushed, 36, 4)
+        s:cookie(f.sink_cookie, 40)
+        rest = ", " .. s:number(36, 4) .. " bytes pushed"
     else
         s:zeros(36, 4)
         if refuses then
@@ -823,8 +852,8 @@ local function show_short(s, frame, channel)
         elseif kind == CANCEL_GET then
             s:cookie(f.source_cookie, 40)
             s:cookie(f.sink_cookie, 48)
-        elseif kind == CANCEL_PUT then
-            s:cookie(f.source_cookie, 40)
+        elseif kind == CANCEL_PUT or kind == CANCEL_PUSH then
+            s:cookie(kind == CANCEL_PUT and f.source_cookie or f.sink_cookie, 40)
             s:show(f.cancel_session, 48, 4)
             s:show(f.cancel_sequence, 52, 4)
         end
@@ -858,7 +887,7 @@ local function question(r, channel)
         what, at, is_answer = kind == PUT_REQ and "PUT" or "GET", cookie, false
     elseif kind == PUT_NAK or kind == PUT_DONE then
         what, at, is_answer = "PUT", cookie, true
-    elseif kind == GET_NAK then
+    elseif kind == GET_NAK or kind == GET_DONE then
         what, at, is_answer = "GET", cookie, true
     elseif kind == HELLO then
         local ends = { "HELLO", channel.source, channel.destination }
@@ -963,8 +992,7 @@ function lnd.dissector(tvb, pinfo, root)
             match(s, pinfo, channel)
             local at = short and 2 or 88
             local kind = frame:byte(2)
-            local answers_so = (class == LND or class == SHORT_LND)
-                and (kind == PUT_NAK or kind == GET_NAK or kind == PUT_DONE)
+            local answers_so = (class == LND or class == SHORT_LND) and is_answer_kind(kind)
             if answers_so and s.r:u8(at) ~= 0 then
                 local why = refusals[s.r:u8(at)] or "?"
                 tree:add_proto_expert_info(refused_request, name .. ": " .. why)

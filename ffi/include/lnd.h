@@ -98,6 +98,13 @@
  */
 #define LND_FEATURE_CONNECTIONS 32U
 
+/*
+ * In the capabilities of an engine that is operations and has engine_key(): it pushes, which
+ * means that it takes LND_MOTION_EXPOSE and LND_MOTION_PUSH. The answer to a GET of a peer that
+ * pushes, too, is written into the peer's memory. Nothing of it is staged.
+ */
+#define LND_FEATURE_PUSHES 64U
+
 /* LND_UNTIL_DEADLINE - As a limit of resends: only the message's deadline limits them. */
 #define LND_UNTIL_DEADLINE 255U
 
@@ -370,16 +377,16 @@ enum lnd_about {
 	/** @LND_ABOUT_NOTHING: No staged descriptor. */
 	LND_ABOUT_NOTHING = 0,
 	/**
-	 * @LND_ABOUT_STAGED: It lets the peer pull what this node has staged under the tag:
-	 * lnd_bd.tag of a descriptor with LND_MOTION_STAGE. Registration may be chained in front
-	 * of it.
+	 * @LND_ABOUT_STAGED: It lets the peer pull what this node has staged under the tag, or
+	 * push into what this node has exposed: lnd_bd.tag of a descriptor with LND_MOTION_STAGE
+	 * or LND_MOTION_EXPOSE. Registration may be chained in front of it.
 	 */
 	LND_ABOUT_STAGED = 1,
 	/**
-	 * @LND_ABOUT_PULLED: It says that a pull of this node has ended well, and that this
-	 * node reads no more of the peer's descriptor: the tag is lnd_bd.source of that pull.
-	 * The frame may invalidate the key that the pull was given, if it goes by the connection
-	 * that the key is valid on, and if no frame before it has done so.
+	 * @LND_ABOUT_PULLED: It says that a pull or push of this node has ended well, and that
+	 * this node touches no more of the peer's descriptor: the tag is lnd_bd.source of that
+	 * pull or push. The frame may invalidate the key that was given with it, if it goes by
+	 * the connection that the key is valid on, and if no frame before it has done so.
 	 */
 	LND_ABOUT_PULLED = 2,
 };
@@ -392,6 +399,16 @@ enum lnd_motion {
 	LND_MOTION_STAGE = 0,
 	/** @LND_MOTION_PULL: Reads what the peer has staged. */
 	LND_MOTION_PULL = 1,
+	/**
+	 * @LND_MOTION_EXPOSE: Memory that this peer may write, and no other node. Only with
+	 * LND_FEATURE_PUSHES.
+	 */
+	LND_MOTION_EXPOSE = 2,
+	/**
+	 * @LND_MOTION_PUSH: Writes into what the peer has exposed. Only with
+	 * LND_FEATURE_PUSHES. LND_RETURNED_OK means that all bytes are in the peer's memory.
+	 */
+	LND_MOTION_PUSH = 3,
 };
 
 /**
@@ -499,6 +516,10 @@ enum lnd_role {
 	LND_ROLE_PUT_SINK = 6,
 	/** @LND_ROLE_GET_SOURCE: A peer's GET, pulled by the peer. */
 	LND_ROLE_GET_SOURCE = 7,
+	/** @LND_ROLE_PUSH_SINK: Our GET: exposed, for the peer to push into. */
+	LND_ROLE_PUSH_SINK = 11,
+	/** @LND_ROLE_PUSH_SOURCE: A peer's GET: we push. */
+	LND_ROLE_PUSH_SOURCE = 12,
 };
 
 /**
@@ -1202,16 +1223,16 @@ struct lnd_frag {
  * @link: the link.
  * @tag: identifies it, here and in lnd_completed(). While it is out, no other descriptor of this
  *       index is posted on any link.
- * @source: for a pull, the peer's descriptor; else 0.
+ * @source: for a pull or push, the peer's descriptor; else 0.
  * @nid: the peer.
  * @motion: enum lnd_motion.
  * @length: bytes to move. @frags hold at least as many.
  * @frags: the memory, in order. The library reuses the vector after engine_post() returns.
  * @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
  * @key_len: bytes of @key.
- * @key: for a pull, the key that engine_key() of the peer's engine returned for @source. The bytes
- *       come from the peer: any content, and no bytes if its engine has no keys. The library
- *       reuses them after engine_post() returns.
+ * @key: for a pull or push, the key that engine_key() of the peer's engine returned for @source.
+ *       The bytes come from the peer: any content, and no bytes if its engine has no keys. The
+ *       library reuses them after engine_post() returns.
  */
 struct lnd_bd {
 	uint32_t size;
@@ -3627,8 +3648,8 @@ enum lnd_error lnd_sent(struct lnd_ni *ni, struct lnd_message message, uint32_t 
  * @tag: receives the descriptor's tag, or 0.
  *
  * For engines that are operations and chain their own work to frames: a registration in front of
- * the frame that carries its key, an invalidation of the peer's key behind a pull. A frame that
- * ends a pull and had to wait for its way is LND_ABOUT_NOTHING: the peer may have been told
+ * the frame that carries its key, an invalidation of the peer's key behind a pull or push. A frame
+ * that ends one and had to wait for its way is LND_ABOUT_NOTHING: the peer may have been told
  * otherwise meanwhile, and has taken its memory back by itself.
  *
  * Context: any, while lnd_ops.send() has the frame. Takes no lock.

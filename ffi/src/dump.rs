@@ -213,6 +213,9 @@ const fn role(role: Role) -> &'static str {
         Role::NakPut => "nak_put",
         Role::NakGet => "nak_get",
         Role::PutDone => "put_done",
+        Role::PushSink => "push_sink",
+        Role::PushSource => "push_source",
+        Role::GetDone => "get_done",
     }
 }
 

@@ -86,6 +86,8 @@ impl EngineRef {
             Motion::Pull { from, source, key } => {
                 (*from, lnd_motion::LND_MOTION_PULL, *source, key)
             }
+            Motion::Expose { to } => (*to, lnd_motion::LND_MOTION_EXPOSE, none, &Key::NONE),
+            Motion::Push { to, sink, key } => (*to, lnd_motion::LND_MOTION_PUSH, *sink, key),
         };
         let posted = self.platform.engine_post(&lnd_bd {
             size: size_of::<lnd_bd>() as u32,
@@ -123,6 +125,7 @@ impl Engine for EngineRef {
     const SAFE_INVALIDATE: bool = !OPERATIONS;
     // Registers pull by tag alone: see `has_keys`.
     const KEYS: bool = OPERATIONS;
+    const PUSHES: bool = OPERATIONS;
 
     fn safe_invalidate(&self) -> bool {
         self.safe_invalidate

@@ -201,8 +201,8 @@ fn sent(ni: &lnd_ni, message: lnd_message, how: u32, now: u64) -> Result<(), lnd
 /// @tag: receives the descriptor's tag, or 0.
 ///
 /// For engines that are operations and chain their own work to frames: a registration in front of
-/// the frame that carries its key, an invalidation of the peer's key behind a pull. A frame that
-/// ends a pull and had to wait for its way is LND_ABOUT_NOTHING: the peer may have been told
+/// the frame that carries its key, an invalidation of the peer's key behind a pull or push. A frame
+/// that ends one and had to wait for its way is LND_ABOUT_NOTHING: the peer may have been told
 /// otherwise meanwhile, and has taken its memory back by itself.
 ///
 /// Context: any, while lnd_ops.send() has the frame. Takes no lock.

@@ -10,6 +10,8 @@ use lnd_core::id::Tag;
 use lnd_core::key::Key;
 use lnd_core::message::{Envelope, Message};
 
+use crate::platform::OPERATIONS;
+
 /// A request without its header, which a decision does not need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
@@ -22,8 +24,33 @@ pub(crate) struct Request {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {
     Immediate { payload: *const u8, len: usize },
-    Put { source: Tag, length: u32, key: Key },
-    Get { sink: Tag, length: u32 },
+    Put(Large),
+    Get(Large),
+}
+
+/// A request whose payload goes by the engines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Large {
+    tag: Tag,
+    length: u32,
+    key: Key,
+}
+
+impl Large {
+    fn of(tag: Tag, length: u32, key: &[u8]) -> Self {
+        // Only engines that are operations have keys. No codec of this library decodes a longer
+        // one.
+        let key = if OPERATIONS { Key::new(key) } else { None };
+        Self { tag, length, key: key.unwrap_or(Key::NONE) }
+    }
+
+    fn key(&self) -> &[u8] {
+        if OPERATIONS {
+            self.key.as_bytes()
+        } else {
+            &[]
+        }
+    }
 }
 
 impl Body {
@@ -33,11 +60,11 @@ impl Body {
                 Some(Self::Immediate { payload: payload.as_ptr(), len: payload.len() })
             }
             Message::PutReq { source, length, key, .. } => {
-                // No codec of this library decodes a longer one.
-                let key = Key::new(key).unwrap_or(Key::NONE);
-                Some(Self::Put { source, length, key })
+                Some(Self::Put(Large::of(source, length, key)))
             }
-            Message::GetReq { sink, length, .. } => Some(Self::Get { sink, length }),
+            Message::GetReq { sink, length, key, .. } => {
+                Some(Self::Get(Large::of(sink, length, key)))
+            }
             _ => None,
         }
     }
@@ -52,7 +79,7 @@ impl Body {
                 // SAFETY: a part of the frame, by the caller's promise.
                 Some(unsafe { core::slice::from_raw_parts(payload, len) })
             }
-            Self::Put { .. } | Self::Get { .. } => None,
+            Self::Put(_) | Self::Get(_) => None,
         }
     }
 
@@ -66,10 +93,12 @@ impl Body {
                 let payload = unsafe { self.payload() }.unwrap_or(&[]);
                 Message::Immediate { header, payload }
             }
-            Self::Put { source, length, ref key } => {
-                Message::PutReq { header, source, length, key: key.as_bytes() }
+            Self::Put(ref it) => {
+                Message::PutReq { header, source: it.tag, length: it.length, key: it.key() }
             }
-            Self::Get { sink, length } => Message::GetReq { header, sink, length },
+            Self::Get(ref it) => {
+                Message::GetReq { header, sink: it.tag, length: it.length, key: it.key() }
+            }
         }
     }
 }

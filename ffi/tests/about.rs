@@ -65,12 +65,31 @@ fn the_end_of_a_pull_that_has_waited_is_about_nothing() {
 }
 
 #[test]
+fn the_end_of_a_push_is_about_the_sink_as_that_of_a_pull_about_the_source() {
+    let ours = lnd_tag { index: SOURCE.index, generation: SOURCE.generation };
+    let done = |length, failed| encoded(&Message::GetDone { sink: SOURCE, length, failed });
+    let found = asked(&frame(&done(9, None), 0));
+    assert_eq!(found, (lnd_about::LND_ABOUT_PULLED as u32, ours));
+    assert_eq!(asked(&frame(&done(9, None), 1)), (lnd_about::LND_ABOUT_NOTHING as u32, NONE));
+    let failed = done(0, Some(NakReason::Failed));
+    assert_eq!(asked(&frame(&failed, 0)), (lnd_about::LND_ABOUT_NOTHING as u32, NONE));
+}
+
+#[test]
 fn a_request_announces_what_is_staged_whether_it_waited_or_not() {
     let ours = lnd_tag { index: SOURCE.index, generation: SOURCE.generation };
     let put = Message::PutReq { header: &[1; 72], source: SOURCE, length: 9, key: &[2; 24] };
     for tracked in [0, 1] {
         let found = asked(&frame(&encoded(&put), tracked));
         assert_eq!(found, (lnd_about::LND_ABOUT_STAGED as u32, ours));
+    }
+    let get = |key| encoded(&Message::GetReq { header: &[1; 72], sink: SOURCE, length: 9, key });
+    for tracked in [0, 1] {
+        let found = asked(&frame(&get(&[2; 24]), tracked));
+        assert_eq!(found, (lnd_about::LND_ABOUT_STAGED as u32, ours));
+        // Without a key the peer is to stage, and may touch nothing here.
+        let found = asked(&frame(&get(&[]), tracked));
+        assert_eq!(found, (lnd_about::LND_ABOUT_NOTHING as u32, NONE));
     }
 }
 

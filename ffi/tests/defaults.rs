@@ -94,6 +94,7 @@ fn the_bits_of_features_are_the_cores() {
         (LND_FEATURE_ZERO_READ, Features::ZERO_READ),
         (LND_FEATURE_PUBLISHED_READ, Features::PUBLISHED_READ),
         (LND_FEATURE_CONNECTIONS, Features::CONNECTIONS),
+        (LND_FEATURE_PUSHES, Features::PUSHES),
     ];
     assert!(bits.iter().all(|(named, bit)| *named == bit.bits()));
     // Of the named ones only CANCEL is no engine's.

@@ -14,7 +14,7 @@
  * A frame may have a registration in front of it, which is invalidated in the same queue. With a
  * probe, and the drain's marker.
  */
-#define SEND_WRS	(2 * LND_VERBS_FRAMES + LND_VERBS_REGIONS + LND_VERBS_READS + 2)
+#define SEND_WRS	(2 * LND_VERBS_FRAMES + LND_VERBS_REGIONS + LND_VERBS_MOVES + 2)
 #define RECV_WRS	(LND_VERBS_FRAMES + 1)
 #define LOCAL_WRS	(2 * LND_VERBS_REGIONS + 1)
 #define MOST_READS	16	/* at once, either way */

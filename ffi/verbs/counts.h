@@ -18,17 +18,18 @@ enum lnd_verbs_count {
 	LND_VERBS_NOTES_SENT,
 	LND_VERBS_NOT_READY,	/* SENDs that found no receive: never */
 	LND_VERBS_READ_COUNT,
+	LND_VERBS_WRITE_COUNT,
 	LND_VERBS_POSTS,	/* work that was posted: calls, each with one or more requests */
 	LND_VERBS_REGISTERED,	/* regions */
 	LND_VERBS_CHAINED,	/* of these, in front of the frame with the key */
 	LND_VERBS_INVALIDATED,	/* regions, by ourselves */
-	LND_VERBS_INVALIDATED_BY_PEER,	/* regions, with the frame that ended the pull */
+	LND_VERBS_INVALIDATED_BY_PEER,	/* regions, with the frame that ended the pull or push */
 	LND_VERBS_OTHER_KEY,	/* frames that have invalidated no region in use */
 	LND_VERBS_NO_REGION,
-	LND_VERBS_INDEXED,	/* descriptors of several segments, staged */
+	LND_VERBS_INDEXED,	/* descriptors of several segments, staged or exposed */
 	LND_VERBS_BOUNCED,	/* descriptors that were copied, because they had too many gaps */
-	LND_VERBS_OTHER_COOKIE,	/* pulls by a key of a former connection */
-	LND_VERBS_EARLY,	/* pulls that were posted before their connection was open */
+	LND_VERBS_OTHER_COOKIE,	/* pulls and pushes by a key of a former connection */
+	LND_VERBS_EARLY,	/* descriptors that were posted before their connection was open */
 	LND_VERBS_PROBES,	/* READs of no bytes on idle connections */
 	LND_VERBS_SILENCES,	/* connections that ended because nothing was acknowledged */
 	LND_VERBS_FLUSHED,

@@ -14,7 +14,7 @@ void lnd_verbs_unmap(struct lnd_verbs_desc *desc)
 		ib_dma_unmap_sg(desc->peer->device, lnd_verbs_sg(desc), desc->pieces,
 				desc->direction);
 	if (desc->index_mapped)
-		ib_dma_unmap_sg(desc->peer->device, &desc->index, 1, desc->direction);
+		ib_dma_unmap_sg(desc->peer->device, &desc->index, 1, desc->index_direction);
 	desc->mapped = false;
 	desc->index_mapped = false;
 }
@@ -39,13 +39,21 @@ enum lnd_verbs_motion lnd_verbs_motion_of(struct lnd_verbs_peer *peer,
 	return READ_ONCE(desc->peer) == peer ? motion : LND_VERBS_FREE;
 }
 
-bool lnd_verbs_map(struct lnd_verbs_desc *desc, enum dma_data_direction direction)
+bool lnd_verbs_map(struct lnd_verbs_desc *desc)
 {
-	desc->direction = direction;
 	desc->dma_pieces = ib_dma_map_sg(desc->peer->device, lnd_verbs_sg(desc), desc->pieces,
-					 direction);
+					 desc->direction);
 	desc->mapped = desc->dma_pieces > 0;
 	return desc->mapped;
+}
+
+/* The list of segments: the peer reads ours, and we read the peer's. */
+bool lnd_verbs_map_index(struct lnd_verbs_desc *desc, enum dma_data_direction direction)
+{
+	sg_init_one(&desc->index, desc->list, desc->segments * sizeof(*desc->list));
+	desc->index_direction = direction;
+	desc->index_mapped = ib_dma_map_sg(desc->peer->device, &desc->index, 1, direction);
+	return desc->index_mapped;
 }
 
 void lnd_verbs_free_regions(struct lnd_verbs_desc *desc)
@@ -62,7 +70,7 @@ void lnd_verbs_free_regions(struct lnd_verbs_desc *desc)
 void lnd_verbs_give_back(struct lnd_verbs_desc *desc, u32 how, struct lnd_verbs_back *back)
 {
 	lnd_verbs_unmap(desc);
-	lnd_verbs_unbounce(desc);
+	lnd_verbs_bounce_back(desc);
 	lnd_verbs_free_regions(desc);
 	desc->motion = LND_VERBS_FREE;
 	back->tag = desc->tag;

@@ -7,8 +7,9 @@
  * mapped for a device when a descriptor is posted.
  *
  * With the parameter "watch_ms" the pages of each payload are overwritten with a pattern when the
- * upper layer frees them, which it does after the report, and are kept for so long. A READ that
- * lands late changes the pattern. What is read late is the pattern, and no payload.
+ * upper layer frees them, which it does after the report, and are kept for so long. A READ of ours
+ * that lands late changes the pattern, or a WRITE of the peer's. What is fetched late is the
+ * pattern, and no payload.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/bitmap.h>

@@ -22,7 +22,7 @@
  *   desc.c      their mappings, and their way back
  *   stage.c     registrations and invalidations
  *   bounce.c    copies of what has too many gaps
- *   pull.c      READs
+ *   pull.c      READs and WRITEs
  *   probe.c     READs of no bytes on idle connections
  *   trial.c     whether a READ of an illegal address could be used for that
  *   handles.c   pages of bio vectors as fragments; memory that was given back is watched
@@ -59,12 +59,12 @@
 #define LND_VERBS_WINDOW	16	/* frames of a lane under way to one peer */
 #define LND_VERBS_NOTES		4	/* frames that carry credits alone */
 #define LND_VERBS_FRAMES	(2 * LND_VERBS_WINDOW + LND_VERBS_NOTES)	/* each way */
-#define LND_VERBS_READS		4	/* READs under way on a connection */
-#define LND_VERBS_CHUNK		0x10000u	/* bytes of a READ */
-#define LND_VERBS_SGES		17	/* pieces of a READ: CHUNK at any offset */
+#define LND_VERBS_MOVES		4	/* READs and WRITEs under way on a connection */
+#define LND_VERBS_CHUNK		0x10000u	/* bytes of one */
+#define LND_VERBS_SGES		17	/* pieces of one: CHUNK at any offset */
 #define LND_VERBS_INLINE	256	/* bytes of a frame that may go into a work request */
 #define LND_VERBS_REGIONS	192	/* of a connection */
-#define LND_VERBS_ENDED	16	/* pulls of a connection whose ends are not sent yet */
+#define LND_VERBS_ENDED	16	/* pulls and pushes whose ends are not sent yet */
 /* What requests leave: regions for one descriptor, and half of all for answers. */
 #define LND_VERBS_SPARE		(LND_VERBS_SEGMENTS + 1 + LND_VERBS_REGIONS / 2)
 
@@ -93,9 +93,10 @@ struct lnd_verbs_region {
 	struct ib_mr *mr;
 	struct ib_cqe cqe;
 	bool valid;	/* its registration is posted, and it is not invalidated since */
+	bool exposed;	/* the peer writes it; else it reads it */
 };
 
-/* A pull that has ended well: the frame that says so invalidates the peer's key. */
+/* A pull or push that has ended well: the frame that says so invalidates the peer's key. */
 struct lnd_verbs_ended {
 	struct lnd_tag source;	/* the peer's descriptor */
 	u32 rkey;	/* 0: none */
@@ -107,8 +108,8 @@ struct lnd_verbs_asked {
 	u8 reads;	/* at once, either way, that its device takes */
 };
 
-/* A READ under way. */
-struct lnd_verbs_read {
+/* A READ or WRITE under way. */
+struct lnd_verbs_move {
 	struct list_head list;
 	struct ib_cqe cqe;
 	struct lnd_verbs_peer *peer;
@@ -119,10 +120,10 @@ struct lnd_verbs_read {
 
 enum lnd_verbs_motion {
 	LND_VERBS_FREE,
-	LND_VERBS_STAGED,
+	LND_VERBS_STAGED,	/* or exposed */
 	LND_VERBS_UNSTAGING,	/* its key is being invalidated */
-	LND_VERBS_QUEUED,	/* a pull that has READs to post */
-	LND_VERBS_PULLING,	/* a pull whose READs are all posted, or that reads segments */
+	LND_VERBS_QUEUED,	/* a pull or push that has READs or WRITEs to post */
+	LND_VERBS_PULLING,	/* one of which all are posted, or that reads segments */
 	LND_VERBS_STRANDED	/* posted to a connection that had failed: nothing was begun */
 };
 
@@ -132,27 +133,28 @@ struct lnd_verbs_desc {
 	struct ib_cqe cqe;	/* of its invalidation */
 	struct lnd_verbs_peer *peer;
 	struct lnd_tag tag;
-	struct lnd_tag source;	/* the peer's, of a pull */
+	struct lnd_tag source;	/* the peer's, of a pull or push */
 	enum lnd_verbs_motion motion;
-	bool given_up;	/* a pull that posts no more */
+	bool given_up;	/* a pull or push that posts no more */
 	bool mapped;
 	u32 length;
-	/* A pull: where the next READ begins, and what has arrived. */
+	/* A pull or push: where the next READ or WRITE begins, and what has arrived. */
 	u32 issued;
 	u32 moved;
-	u32 reads;
+	u32 moves;	/* under way */
 	u32 entry;
 	u32 in_entry;
-	u32 segment;	/* that READ's, and the byte in it */
+	u32 segment;	/* the peer's, and the byte in it */
 	u32 in_segment;
 	bool listed;	/* the peer's segments are known */
-	struct lnd_verbs_key key;	/* the peer's, of a pull; else ours */
+	struct lnd_verbs_key key;	/* the peer's, of a pull or push; else ours */
 	struct list_head regions;
 	u32 segments;
 	struct lnd_verbs_segment *list;	/* a buffer that a device reaches */
 	struct scatterlist index;	/* it, mapped */
 	bool index_mapped;
-	enum dma_data_direction direction;
+	enum dma_data_direction index_direction;
+	enum dma_data_direction direction;	/* to the device: staged, or pushed */
 	int pieces;
 	int dma_pieces;
 	struct scatterlist *sg;
@@ -234,7 +236,7 @@ struct lnd_verbs_peer {
 	u32 sending[LND_VERBS_LANES];	/* sends without a completion */
 	u32 longest;	/* bytes of a frame that the peer takes */
 	u32 inlines;	/* bytes of a frame that goes into the work request */
-	u32 sges;	/* pieces of a READ that the device takes */
+	u32 sges;	/* pieces of a READ or WRITE that the device takes */
 	struct lnd_verbs_frame *sends;
 	struct lnd_verbs_frame *receives;
 	struct list_head free_sends;
@@ -251,12 +253,12 @@ struct lnd_verbs_peer {
 	struct list_head free_regions;
 	struct lnd_verbs_ended ended[LND_VERBS_ENDED];	/* the oldest is replaced */
 	u32 next_ended;
-	struct lnd_verbs_read read[LND_VERBS_READS];
-	struct list_head free_reads;
-	struct list_head pulls;
+	struct lnd_verbs_move move[LND_VERBS_MOVES];
+	struct list_head free_moves;
+	struct list_head pulls;	/* and pushes */
 	struct ib_qp *local;	/* registers and invalidates, and moves nothing */
 	bool chains;	/* it need not register: the queue pair of the frames does */
-	bool invalidates;	/* with the frame that ends a pull */
+	bool invalidates;	/* with the frame that ends a pull or push */
 	bool local_up;
 	u32 registering;	/* registrations without a completion: frames wait */
 	u32 spare;	/* regions in free_regions */
@@ -291,7 +293,7 @@ struct lnd_verbs_node {
 	struct xarray peers;	/* struct lnd_verbs_peer, by NID: added, and freed with the node */
 	spinlock_t arrivals_lock;	/* the innermost; protects arrivals */
 	struct list_head arrivals;	/* peers that may have frames */
-	struct list_head posted;	/* peers with pulls that wait for the doorbell */
+	struct list_head posted;	/* peers with pulls or pushes that wait for the doorbell */
 	struct mutex adding;	/* one at a time; protects the two below */
 	u32 known;	/* peers */
 	bool sinking;	/* a network device goes down: so for peers that come now */
@@ -345,6 +347,7 @@ extern unsigned int lnd_verbs_timeout;
 extern unsigned int lnd_verbs_retries;
 extern unsigned int lnd_verbs_chain;
 extern unsigned int lnd_verbs_inv;
+extern bool lnd_verbs_push;
 extern unsigned short lnd_verbs_port;
 int lnd_verbs_settings_check(void);
 
@@ -437,7 +440,8 @@ void lnd_verbs_report(struct lnd_verbs_node *node, const struct lnd_verbs_back *
 void lnd_verbs_unmap(struct lnd_verbs_desc *desc);
 enum lnd_verbs_motion lnd_verbs_motion_of(struct lnd_verbs_peer *peer,
 					  struct lnd_verbs_desc *desc);
-bool lnd_verbs_map(struct lnd_verbs_desc *desc, enum dma_data_direction direction);
+bool lnd_verbs_map(struct lnd_verbs_desc *desc);
+bool lnd_verbs_map_index(struct lnd_verbs_desc *desc, enum dma_data_direction direction);
 void lnd_verbs_free_regions(struct lnd_verbs_desc *desc);
 void lnd_verbs_give_back(struct lnd_verbs_desc *desc, u32 how, struct lnd_verbs_back *back);
 
@@ -463,6 +467,7 @@ void lnd_verbs_unstage(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back)
 /* bounce.c */
 int lnd_verbs_bounce(struct lnd_verbs_desc *desc);
 void lnd_verbs_unbounce(struct lnd_verbs_desc *desc);
+void lnd_verbs_bounce_back(struct lnd_verbs_desc *desc);
 
 /* pull.c */
 u32 lnd_verbs_ended_by(struct lnd_verbs_peer *peer, struct lnd_tag source);

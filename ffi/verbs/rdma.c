@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Descriptors as work requests: stage.c registers and invalidates, pull.c reads. A descriptor is
- * back when its work has ended well, or with the proof that its connection has stopped.
+ * Descriptors as work requests: stage.c registers and invalidates, pull.c reads and writes. A
+ * descriptor is back when its work has ended well, or with the proof that its connection has
+ * stopped.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include "lnd_verbs.h"
@@ -16,8 +17,8 @@ static void lnd_verbs_detach(struct lnd_verbs_desc *desc)
 {
 	struct lnd_verbs_region *region, *next;
 
-	desc->reads = 0;
-	lnd_verbs_unbounce(desc);
+	desc->moves = 0;
+	lnd_verbs_bounce_back(desc);
 	list_del_init(&desc->pull);
 	list_for_each_entry_safe(region, next, &desc->regions, list)
 		list_del_init(&region->list);
@@ -40,7 +41,7 @@ static bool lnd_verbs_fits(const struct lnd_verbs_peer *peer, const struct lnd_b
 	return false;
 }
 
-/* What a pull reads: what the key names, or the segments that are there. */
+/* What a pull reads and a push writes: what the key names, or the segments that are there. */
 static void lnd_verbs_source(struct lnd_verbs_desc *desc, const struct lnd_bd *bd)
 {
 	memcpy(&desc->key, bd->key, sizeof(desc->key));
@@ -57,7 +58,7 @@ static void lnd_verbs_source(struct lnd_verbs_desc *desc, const struct lnd_bd *b
 static u32 lnd_verbs_post_to(struct lnd_verbs_peer *peer, struct lnd_verbs_desc *desc,
 			     const struct lnd_bd *bd)
 {
-	bool stage = bd->motion == LND_MOTION_STAGE;
+	bool stage = bd->motion == LND_MOTION_STAGE || bd->motion == LND_MOTION_EXPOSE;
 	u32 rc = LND_POST_DONE;
 
 	if (WARN_ON_ONCE(desc->motion != LND_VERBS_FREE))
@@ -66,10 +67,12 @@ static u32 lnd_verbs_post_to(struct lnd_verbs_peer *peer, struct lnd_verbs_desc 
 	desc->tag = bd->tag;
 	desc->source = bd->source;
 	desc->length = bd->length;
+	desc->direction = bd->motion == LND_MOTION_STAGE || bd->motion == LND_MOTION_PUSH ?
+			  DMA_TO_DEVICE : DMA_FROM_DEVICE;
 	desc->given_up = false;
 	desc->issued = 0;
 	desc->moved = 0;
-	desc->reads = 0;
+	desc->moves = 0;
 	desc->entry = 0;
 	desc->in_entry = 0;
 	desc->segment = 0;
@@ -103,7 +106,7 @@ static u32 lnd_verbs_post_to(struct lnd_verbs_peer *peer, struct lnd_verbs_desc 
 			return LND_POST_INVALID;
 		if (stage)
 			rc = lnd_verbs_stage(desc);
-		else if (!lnd_verbs_map(desc, DMA_FROM_DEVICE))
+		else if (!lnd_verbs_map(desc))
 			rc = LND_POST_FULL;
 	}
 	if (rc)
@@ -195,7 +198,7 @@ u32 lnd_verbs_engine_reclaim(void *ctx, u32 link, struct lnd_tag tag)
 	spin_lock_bh(&desc->peer->lock);
 	if (desc->tag.generation == tag.generation) {
 		if (desc->motion == LND_VERBS_STRANDED ||
-		    (desc->motion == LND_VERBS_QUEUED && !desc->issued && !desc->reads))
+		    (desc->motion == LND_VERBS_QUEUED && !desc->issued && !desc->moves))
 			how = LND_RETURNED_UNTOUCHED;
 		lnd_verbs_detach(desc);
 		desc->motion = LND_VERBS_FREE;
@@ -237,7 +240,7 @@ void lnd_verbs_unmap_all(struct lnd_verbs_peer *peer)
 int lnd_verbs_rdma_init(struct lnd_verbs_peer *peer)
 {
 	INIT_LIST_HEAD(&peer->free_regions);
-	INIT_LIST_HEAD(&peer->free_reads);
+	INIT_LIST_HEAD(&peer->free_moves);
 	INIT_LIST_HEAD(&peer->pulls);
 	xa_init(&peer->keys);
 	peer->regions = lnd_host_alloc(LND_VERBS_REGIONS * sizeof(*peer->regions),

@@ -70,7 +70,8 @@ void lnd_verbs_reg(struct lnd_verbs_region *region, struct ib_reg_wr *wr)
 	*wr = (struct ib_reg_wr){
 		.wr.opcode = IB_WR_REG_MR,
 		.wr.wr_cqe = &region->cqe,
-		.access = IB_ACCESS_REMOTE_READ,
+		.access = region->exposed ? IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE :
+					    IB_ACCESS_REMOTE_READ,
 		.mr = region->mr,
 		.key = region->mr->rkey,
 	};
@@ -253,7 +254,7 @@ bool lnd_verbs_ready(struct lnd_verbs_peer *peer, u32 lane)
 	return ready;
 }
 
-/* What the frame is about: a descriptor of ours that it announces, or a pull that it ends. */
+/* What the frame is about: a descriptor of ours that it announces, or a move that it ends. */
 static void lnd_verbs_classify(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame,
 			       const struct lnd_frame *bytes)
 {

@@ -31,7 +31,11 @@ MODULE_PARM_DESC(chain, "registrations in front of frames: 0: no, 1: yes, 2: not
 
 unsigned int lnd_verbs_inv = 2;
 module_param_named(inv, lnd_verbs_inv, uint, 0444);
-MODULE_PARM_DESC(inv, "a pull's end invalidates its key: 0: no, 1: yes, 2: not on soft-RoCE");
+MODULE_PARM_DESC(inv, "a transfer's end invalidates its key: 0: no, 1: yes, 2: not on soft-RoCE");
+
+bool lnd_verbs_push = true;
+module_param_named(push, lnd_verbs_push, bool, 0444);
+MODULE_PARM_DESC(push, "peers that push, too, answer GETs by writing into this node's memory");
 
 unsigned int lnd_verbs_watch_ms;
 module_param_named(watch_ms, lnd_verbs_watch_ms, uint, 0444);

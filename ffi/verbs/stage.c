@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Staged descriptors: registrations, and invalidations when they are to be given back. One is back
- * when its invalidations have completed. The peer was asked first (LND_CANCEL_FIRST): an
- * invalidation under a READ would let the reader take a part of the data for all of it.
+ * Staged and exposed descriptors: registrations, and invalidations when they are to be given back.
+ * One is back when its invalidations have completed. The peer was asked first (LND_CANCEL_FIRST):
+ * an invalidation under a READ would let the reader take a part of the data for all of it, and one
+ * under a WRITE ends the connection.
  *
  * Both go through a queue pair of their own, "local", which moves nothing: it has nothing to send
  * again, and waits for no peer. In the queue of the messages soft-RoCE of 6.1 executes them twice
@@ -10,7 +11,7 @@
  * registrations before them have completed. With other devices the registration of a descriptor of
  * one region goes in front of the frame with its key, in one call (send.c).
  *
- * The frame that ends a pull may invalidate the key of one region. That region needs no
+ * The frame that ends a pull or push may invalidate the key of one region. That region needs no
  * invalidation of ours. Each other one does.
  *
  * A region is one stretch of whole pages but for its ends. Where there are gaps between the
@@ -68,6 +69,7 @@ static int lnd_verbs_take_region(struct lnd_verbs_desc *desc, struct scatterlist
 		return -EINVAL;
 	list_move_tail(&region->list, &desc->regions);
 	peer->spare--;
+	region->exposed = sg != &desc->index && desc->direction == DMA_FROM_DEVICE;
 	/* The key of each use differs from those of the uses before. */
 	ib_update_fast_reg_key(region->mr, ib_inc_rkey(region->mr->rkey));
 	segment->address = cpu_to_le64(region->mr->iova);
@@ -104,9 +106,7 @@ static int lnd_verbs_cover_list(struct lnd_verbs_desc *desc, struct lnd_verbs_se
 	unsigned int offset = 0;
 	int mapped;
 
-	sg_init_one(&desc->index, desc->list, desc->segments * sizeof(*desc->list));
-	desc->index_mapped = ib_dma_map_sg(desc->peer->device, &desc->index, 1, DMA_TO_DEVICE);
-	if (!desc->index_mapped)
+	if (!lnd_verbs_map_index(desc, DMA_TO_DEVICE))
 		return -ENOBUFS;
 	lnd_verbs_count(desc->peer->node, LND_VERBS_INDEXED);
 	mapped = lnd_verbs_take_region(desc, &desc->index, 1, &offset, segment);
@@ -190,7 +190,7 @@ static int lnd_verbs_cover_copy(struct lnd_verbs_desc *desc)
 	rc = lnd_verbs_bounce(desc);
 	if (rc)
 		return rc;
-	return lnd_verbs_map(desc, DMA_TO_DEVICE) ? lnd_verbs_cover(desc) : -ENOBUFS;
+	return lnd_verbs_map(desc) ? lnd_verbs_cover(desc) : -ENOBUFS;
 }
 
 u32 lnd_verbs_stage(struct lnd_verbs_desc *desc)
@@ -198,7 +198,7 @@ u32 lnd_verbs_stage(struct lnd_verbs_desc *desc)
 	struct lnd_verbs_segment first;
 	int rc;
 
-	if (!lnd_verbs_map(desc, DMA_TO_DEVICE))
+	if (!lnd_verbs_map(desc))
 		return LND_POST_FULL;
 	rc = lnd_verbs_cover(desc);
 	if (rc == -E2BIG)
@@ -233,8 +233,8 @@ static struct lnd_verbs_region *lnd_verbs_last_valid(struct lnd_verbs_desc *desc
 }
 
 /*
- * Nothing reads it any more. A dead queue pair would flush the invalidations: its stop does it.
- * They complete in order, so the last one tells.
+ * Nothing reads or writes it any more. A dead queue pair would flush the invalidations: its stop
+ * does it. They complete in order, so the last one tells.
  */
 void lnd_verbs_unstage(struct lnd_verbs_desc *desc, struct lnd_verbs_back *back)
 {
@@ -327,13 +327,13 @@ int lnd_verbs_rdma_open(struct lnd_verbs_peer *peer)
 	int rc;
 
 	INIT_LIST_HEAD(&peer->free_regions);
-	INIT_LIST_HEAD(&peer->free_reads);
+	INIT_LIST_HEAD(&peer->free_moves);
 	memset(peer->ended, 0, sizeof(peer->ended));
 	peer->chains = lnd_verbs_chain == 2 ? lnd_verbs_by_device(peer->device) : lnd_verbs_chain;
 	peer->invalidates = lnd_verbs_inv == 2 ? lnd_verbs_by_device(peer->device) : lnd_verbs_inv;
 	peer->spare = 0;
-	for (i = 0; i < LND_VERBS_READS; i++)
-		list_add_tail(&peer->read[i].list, &peer->free_reads);
+	for (i = 0; i < LND_VERBS_MOVES; i++)
+		list_add_tail(&peer->move[i].list, &peer->free_moves);
 	for (i = 0; i < LND_VERBS_REGIONS; i++) {
 		struct lnd_verbs_region *region = &peer->regions[i];
 		struct ib_mr *mr = ib_alloc_mr(peer->pd, IB_MR_TYPE_MEM_REG, LND_VERBS_PAGES);

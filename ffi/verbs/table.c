@@ -66,6 +66,11 @@ static u32 lnd_verbs_engine_link_up(void *ctx, u32 link)
 	return !READ_ONCE(lnd_verbs_of(ctx)->unplugged);
 }
 
+static u32 lnd_verbs_engine_features(void *ctx, u32 link)
+{
+	return lnd_verbs_push ? LND_FEATURE_PUSHES : 0;
+}
+
 static u32 lnd_verbs_connection(void *ctx, u32 link, u64 nid)
 {
 	struct lnd_verbs_peer *peer = lnd_verbs_find(lnd_verbs_of(ctx), nid);
@@ -180,6 +185,7 @@ const struct lnd_ops lnd_verbs_ops = {
 	.engine_reclaim = lnd_verbs_engine_reclaim,
 	.engine_reset = lnd_verbs_engine_reset,
 	.engine_link_up = lnd_verbs_engine_link_up,
+	.engine_features = lnd_verbs_engine_features,
 	.connection = lnd_verbs_connection,
 	.connection_stop = lnd_verbs_connection_stop,
 	.connection_quiesced = lnd_verbs_connection_quiesced,

@@ -244,7 +244,7 @@ fn a_get_costs_one_fence_for_each_post() {
 fn answering_a_get_costs_no_more_than_a_put() {
     let cost = cost(|rig, round| {
         let sink = Tag { index: 9, generation: round };
-        let message = Message::GetReq { header: &[1; 72], sink, length: 65_536 };
+        let message = Message::GetReq { header: &[1; 72], sink, length: 65_536, key: &[] };
         let envelope = rig.envelope(1, round, 1);
         let got = rig.driver.on_message(rig.now, LINK, &envelope, &message);
         let Inbound::Request(arrival) = got else { panic!("{got:?}") };

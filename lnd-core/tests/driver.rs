@@ -52,6 +52,7 @@ mod driver {
     mod peer_down;
     mod promised;
     mod pulls;
+    mod pushed;
     mod put;
     mod random;
     mod refused;

@@ -4,6 +4,8 @@
 
 use crate::mailbox::{spsc, Outlet, SendError};
 use crate::wire::layout::class;
+#[cfg(not(feature = "compact"))]
+use crate::wire::layout::kind;
 use crate::wire::{
     decode, short, Checksum, DecodeCounters, DecodeError, EncodeError, Frame, Heads, Wire,
 };
@@ -196,8 +198,8 @@ pub fn transmit<O: Outlet>(
 ) -> Result<(), TransmitError> {
     match (wire.heads, message) {
         #[cfg(not(feature = "compact"))]
-        (Heads::Short, &Message::PutReq { header, source, length, key }) => {
-            let request = short::PutReq { header, source, length, key };
+        (Heads::Short, &Message::PutReq { header, source: tag, length, key }) => {
+            let request = short::ShortRequest { kind: kind::PUT_REQ, header, tag, length, key };
             transmit_put_req(outlet, envelope, &request, wire.checksum)
         }
         _ => transmit_any(outlet, envelope, message, wire),
@@ -211,7 +213,7 @@ pub fn transmit<O: Outlet>(
 fn transmit_put_req<O: Outlet>(
     outlet: &mut O,
     envelope: &Envelope,
-    request: &short::PutReq<'_>,
+    request: &short::ShortRequest<'_>,
     sum: Checksum,
 ) -> Result<(), TransmitError> {
     let length = request.encoded_len(envelope, sum).map_err(TransmitError::Encode)?;

@@ -6,12 +6,12 @@ mod common;
 
 use common::{envelope, samples, Rng};
 use lnd_core::id::Tag;
-use lnd_core::message::{Message, MAX_HEADER};
+use lnd_core::message::{Message, NakReason, MAX_HEADER};
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::layout::{at, class, HEADER_LEN, IMMEDIATE_LEN, MAX_FRAME};
 use lnd_shortmsg::wire::{
     checksum, decode, encode, encode_as, encode_inline, encoded_len, max_immediate, Checksum,
-    DecodeError, EncodeError, Order,
+    DecodeError, EncodeError, Order, Wire,
 };
 use std::collections::HashSet;
 
@@ -97,7 +97,7 @@ fn random_bytes_are_rejected_without_panic() {
         // Mostly random frames end at the magic: let three of four come further.
         if rng.below(4) != 0 && length >= HEADER_LEN {
             frame[0] = 1 + rng.below(2) as u8;
-            frame[1] = 1 + rng.below(11) as u8;
+            frame[1] = 1 + rng.below(15) as u8;
             frame[2] = 1;
             frame[4..8].copy_from_slice(&0x4c4e_4477_u32.to_ne_bytes());
             frame[8..12].copy_from_slice(&(length as u32).to_ne_bytes());
@@ -147,7 +147,7 @@ fn earn(error: DecodeError) -> Result<(), DecodeError> {
         DecodeError::Class => spoilt("noop", |frame| frame[at::CLASS] = 3),
         DecodeError::Magic => spoilt("noop", |frame| frame[at::MAGIC] ^= 1),
         DecodeError::Version => spoilt("noop", |frame| frame[at::VERSION] = 2),
-        DecodeError::Kind => spoilt("noop", |frame| frame[at::KIND] = 13),
+        DecodeError::Kind => spoilt("noop", |frame| frame[at::KIND] = 15),
         DecodeError::Truncated => spoilt("noop", |frame| frame.truncate(79)),
         DecodeError::Trailing => spoilt("noop", |frame| frame.push(0)),
         DecodeError::Oversize => {
@@ -213,14 +213,17 @@ fn further_mistakes() {
         let reserved: &[(usize, usize)] = match sample.message {
             Message::Hello(_) => &[(83, 84)],
             Message::Immediate { .. } => &[(82, 84)],
-            Message::PutReq { .. } => &[(95, 96)],
-            Message::GetReq { .. } => &[(94, 96)],
-            Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => {
-                &[(89, 96)]
-            }
+            Message::PutReq { .. } | Message::GetReq { .. } => &[(95, 96)],
+            Message::GetDone { failed: None, .. } => &[(89, 92)],
+            Message::PutNak { .. }
+            | Message::PutDone { .. }
+            | Message::GetNak { .. }
+            | Message::GetDone { .. } => &[(89, 96)],
             Message::PullReady(_) => &[(101, 104)],
             Message::HelloAck(_) | Message::Noop | Message::Close => &[],
-            Message::CancelPut { .. } | Message::CancelGet { .. } => &[],
+            Message::CancelPut { .. } | Message::CancelGet { .. } | Message::CancelPush { .. } => {
+                &[]
+            }
         };
         let common = [(3, 4), (24, 32), (40, 48), (74, 76)];
         for at in common.iter().chain(reserved).flat_map(|&(from, to)| from..to) {
@@ -229,10 +232,17 @@ fn further_mistakes() {
         }
     }
     // Refusals: no value beyond the enum, and none missing where one must be.
-    for name in ["put_nak", "put_done", "get_nak"] {
+    for name in ["put_nak", "put_done", "get_nak", "get_done_failed"] {
         assert_eq!(spoilt(name, |frame| frame[at::REFUSAL] = 6), Err(E::BadRefusal));
     }
-    assert_eq!(spoilt("get_nak", |frame| frame[at::REFUSAL] = 0), Err(E::BadRefusal));
+    for name in ["put_nak", "get_nak"] {
+        assert_eq!(spoilt(name, |frame| frame[at::REFUSAL] = 0), Err(E::BadRefusal));
+    }
+    // A push that has failed has pushed no bytes, whatever the refusal is.
+    for refusal in 1..=u8::MAX {
+        let failed = |frame: &mut Vec<u8>| frame[at::REFUSAL] = refusal;
+        assert_eq!(spoilt("get_done", failed), Err(E::Reserved), "refusal {refusal}");
+    }
     // The control class has one kind, one version and, but for the key, one size.
     assert_eq!(spoilt("pull_ready", |frame| frame[at::KIND] = 2), Err(E::Kind));
     assert_eq!(spoilt("pull_ready", |frame| frame[at::VERSION] = 2), Err(E::Version));
@@ -240,7 +250,7 @@ fn further_mistakes() {
         frame.resize(112, 0);
         put32(frame, at::LENGTH, 112);
     };
-    let others = ["cancel_put", "cancel_get"];
+    let others = ["cancel_put", "cancel_get", "cancel_push", "get_done", "get_req_key"];
     let kinds = ["pull_ready", "noop", "close", "put_nak", "put_req", "immediate", "hello"];
     for name in kinds.into_iter().chain(others) {
         assert_eq!(spoilt(name, longer), Err(E::Length), "{name}");
@@ -263,10 +273,15 @@ fn further_mistakes() {
 #[test]
 fn a_key_is_bounded_and_whole() {
     use DecodeError as E;
-    let at = |name: &str| if name.starts_with("put") { at::REQ_KEY } else { at::STAGED_KEY };
-    for (name, right) in
-        [("put_req", 0), ("put_req_key", 13), ("pull_ready", 0), ("pull_ready_key", 32)]
-    {
+    let at = |name: &str| if name.contains("req") { at::REQ_KEY } else { at::STAGED_KEY };
+    for (name, right) in [
+        ("put_req", 0),
+        ("put_req_key", 13),
+        ("get_req", 0),
+        ("get_req_key", 32),
+        ("pull_ready", 0),
+        ("pull_ready_key", 32),
+    ] {
         for length in 0..=u8::MAX {
             let error = match length {
                 33.. => Err(E::KeyTooLong),
@@ -277,7 +292,7 @@ fn a_key_is_bounded_and_whole() {
         }
     }
     // As long as it says, and longer than a key may be.
-    for name in ["put_req", "pull_ready"] {
+    for name in ["put_req", "get_req", "pull_ready"] {
         let grown = |frame: &mut Vec<u8>| {
             frame[at(name)] = 33;
             frame.resize(frame.len() + 33, 0x5a);
@@ -286,8 +301,42 @@ fn a_key_is_bounded_and_whole() {
         };
         assert_eq!(spoilt(name, grown), Err(E::KeyTooLong), "{name}");
     }
-    // A GET_REQ has none.
-    assert_eq!(spoilt("get_req", |f| f[at::REQ_KEY] = 1), Err(E::Reserved));
+}
+
+/// A GET_REQ without a key is the frame that it was before there were keys in it: where the key's
+/// length is now was a zero.
+#[test]
+fn a_get_request_without_a_key_has_no_byte_for_it() {
+    let (header, sink) = (&[9; 72][..], TAG);
+    let mut frames = [[0; 300]; 2];
+    let mut write = |frame: usize, key: &[u8]| {
+        let message = Message::GetReq { header, sink, length: 5, key };
+        encode(&envelope(), &message, Checksum::Off, &mut frames[frame]).unwrap()
+    };
+    assert_eq!((write(0, &[]), write(1, &[7; 3])), (168, 171));
+    let [without, with] = &mut frames;
+    assert_eq!((without[at::REQ_KEY], with[at::REQ_KEY]), (0, 3));
+    assert_eq!(with[168..171], [7; 3]);
+    with[168..171].fill(0);
+    with[at::REQ_KEY] = 0;
+    with[at::LENGTH..at::LENGTH + 4].copy_from_slice(&168_u32.to_ne_bytes());
+    assert_eq!(without, with);
+}
+
+/// What a failed push says of its bytes is not written: no receiver would take the frame.
+#[test]
+fn a_failed_push_is_written_without_bytes() {
+    let failed = Some(NakReason::Failed);
+    let done = |length| Message::GetDone { sink: TAG, length, failed };
+    for wire in [Wire::named(Checksum::On), Wire::short(Checksum::On)] {
+        let [mut some, mut none] = [[0; 96]; 2];
+        let length = wire.encode(&envelope(), &done(4096), &mut some).unwrap();
+        assert_eq!(wire.encode(&envelope(), &done(0), &mut none), Ok(length));
+        assert_eq!(some, none);
+        let mut receiver = Receiver::of(wire, envelope().to);
+        let found = receiver.receive_from(Sender::Known(envelope().from), &some[..length]);
+        assert_eq!(found.unwrap().into_parts(), (envelope(), done(0)));
+    }
 }
 
 /// B14: a frame that ends early and says so.
@@ -343,9 +392,12 @@ fn what_has_no_wire_format_is_not_written() {
             assert_eq!(error, Err(EncodeError::NoVersion));
         }
     }
-    let keyed = |key| Message::PutReq { header: &[], source: TAG, length: 1, key };
-    assert_eq!(write(&to, keyed(&[7; 33]), 300), Err(EncodeError::KeyTooLong));
-    assert_eq!(write(&to, keyed(&[7; 32]), 300), Ok(128));
+    let put = |key| Message::PutReq { header: &[], source: TAG, length: 1, key };
+    let get = |key| Message::GetReq { header: &[], sink: TAG, length: 1, key };
+    for (long, longest) in [(put(&[7; 33]), put(&[7; 32])), (get(&[7; 33]), get(&[7; 32]))] {
+        assert_eq!(write(&to, long, 300), Err(EncodeError::KeyTooLong));
+        assert_eq!(write(&to, longest, 300), Ok(128));
+    }
     let payload = vec![1; MAX_FRAME - IMMEDIATE_LEN + 1];
     let message = Message::Immediate { header: &[], payload: &payload };
     assert_eq!(write(&to, message, 2 * MAX_FRAME), Err(EncodeError::TooLong));

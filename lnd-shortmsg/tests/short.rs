@@ -114,7 +114,7 @@ fn short_frames_take_few_lines() {
     for sample in short_samples() {
         let expected = match sample.message {
             Message::Immediate { .. } => 3,
-            Message::PutReq { key, .. } if !key.is_empty() => 3,
+            Message::PutReq { key, .. } | Message::GetReq { key, .. } if !key.is_empty() => 3,
             Message::PullReady(ready) if !ready.key.is_empty() => 2,
             Message::PutReq { .. } | Message::GetReq { .. } => 2,
             _ => 1,
@@ -212,17 +212,20 @@ fn each_mistake_has_its_own_error() {
         let name = sample.name;
         // Reserved for every kind, and what a kind does not use.
         let unused: &[usize] = match sample.message {
-            Message::Noop | Message::CancelPut { .. } | Message::CancelGet { .. } => {
-                &[2, 36, 37, 38, 39]
-            }
-            Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => {
-                &[36, 37, 38, 39]
-            }
+            Message::Noop
+            | Message::CancelPut { .. }
+            | Message::CancelGet { .. }
+            | Message::CancelPush { .. } => &[2, 36, 37, 38, 39],
+            Message::GetDone { failed: None, .. } => &[],
+            Message::PutNak { .. }
+            | Message::PutDone { .. }
+            | Message::GetNak { .. }
+            | Message::GetDone { .. } => &[36, 37, 38, 39],
             Message::PullReady(_) => &[2],
             _ => &[],
         };
         let keyless: &[usize] = match sample.message {
-            Message::PutReq { .. } | Message::PullReady(_) => &[],
+            Message::PutReq { .. } | Message::GetReq { .. } | Message::PullReady(_) => &[],
             _ => &[34],
         };
         for &at in [3, 35].iter().chain(keyless).chain(unused) {
@@ -240,15 +243,20 @@ fn each_mistake_has_its_own_error() {
             true => kind != kind::PULL_READY,
             false => {
                 let short = (kind::IMMEDIATE..=kind::NOOP).contains(&kind);
-                !short && !matches!(kind, kind::CANCEL_PUT | kind::CANCEL_GET)
+                !short && !(kind::CANCEL_PUT..=kind::CANCEL_PUSH).contains(&kind)
             }
         });
         for kind in unknown {
             assert_eq!(spoilt(name, |f| f[short::KIND] = kind), Err(E::Kind), "{kind} in {name}");
         }
     }
-    for name in ["put_nak", "get_nak", "put_done"] {
+    for name in ["put_nak", "get_nak", "put_done", "get_done_failed"] {
         assert_eq!(spoilt(name, |f| f[short::DETAIL] = 6), Err(E::BadRefusal), "{name}");
+    }
+    // A push that has failed has pushed no bytes, whatever the refusal is.
+    for refusal in 1..=u8::MAX {
+        let error = spoilt("get_done", |f| f[short::DETAIL] = refusal);
+        assert_eq!(error, Err(E::Reserved), "refusal {refusal}");
     }
     for name in ["put_nak", "get_nak"] {
         assert_eq!(spoilt(name, |f| f[short::DETAIL] = 0), Err(E::BadRefusal), "{name}");
@@ -257,9 +265,14 @@ fn each_mistake_has_its_own_error() {
         let long = |f: &mut Vec<u8>| f[short::DETAIL] = MAX_HEADER as u8 + 1;
         assert_eq!(spoilt(name, long), Err(E::HeaderTooLong), "{name}");
     }
-    for (name, right) in
-        [("put_req", 0), ("put_req_key", 13), ("pull_ready", 0), ("pull_ready_key", 32)]
-    {
+    for (name, right) in [
+        ("put_req", 0),
+        ("put_req_key", 13),
+        ("get_req", 0),
+        ("get_req_key", 32),
+        ("pull_ready", 0),
+        ("pull_ready_key", 32),
+    ] {
         for length in 0..=u8::MAX {
             let error = match length {
                 33.. => Err(E::KeyTooLong),
@@ -340,11 +353,13 @@ fn what_has_no_wire_format_is_not_written() {
         let room = wire.max_immediate(MAX_FRAME) as usize;
         let (payload, header) = (vec![0; room + 1], [0; MAX_HEADER + 1]);
         let source = Tag { index: 1, generation: 2 };
-        let keyed = |key| Message::PutReq { header: &[], source, length: 1, key };
-        let long = wire.encoded_len(&envelope(), &keyed(&[7; 33]));
-        assert_eq!(long, Err(EncodeError::KeyTooLong));
+        let put = |key| Message::PutReq { header: &[], source, length: 1, key };
+        let get = |key| Message::GetReq { header: &[], sink: source, length: 1, key };
         let sum = if wire.checksum == Checksum::On { short::SUM_LEN } else { 0 };
-        assert_eq!(wire.encoded_len(&envelope(), &keyed(&[7; 32])), Ok(80 + sum));
+        for (long, longest) in [(put(&[7; 33]), put(&[7; 32])), (get(&[7; 33]), get(&[7; 32]))] {
+            assert_eq!(wire.encoded_len(&envelope(), &long), Err(EncodeError::KeyTooLong));
+            assert_eq!(wire.encoded_len(&envelope(), &longest), Ok(80 + sum));
+        }
         let len = |header: &[u8], payload: &[u8]| {
             wire.encoded_len(&envelope(), &Message::Immediate { header, payload })
         };

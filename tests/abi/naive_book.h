@@ -162,7 +162,8 @@ static inline void book_reported(uint32_t id, const struct lnd_report *report,
 	message->error = report->error;
 	message->delivery = report->delivery;
 	message->cause = report->cause;
-	if (report->role == LND_ROLE_GET_PULL && !report->error)
+	if ((report->role == LND_ROLE_GET_PULL || report->role == LND_ROLE_PUSH_SINK) &&
+	    !report->error)
 		CHECK(report->bytes == message->len && filled(payload, message->len, id));
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Engines that are operations of the hosts in naive_host.h, in place of registers: a table of
- * descriptors for each host and link. A pull moves a part in each step, so that anything may happen
- * in its midst. Each operation checks what the header promises of its caller.
+ * descriptors for each host and link. A pull or push moves a part in each step, so that anything
+ * may happen in its midst. Each operation checks what the header promises of its caller.
  */
 #ifndef NAIVE_ENGINE_H
 #define NAIVE_ENGINE_H
@@ -11,7 +11,7 @@
 
 #define PART 3000u	/* bytes of a step */
 
-/* What a pull needs to know beside the tag. */
+/* What a pull or push needs to know beside the tag. */
 struct op_key {
 	unsigned char bytes[13];
 };
@@ -23,7 +23,7 @@ struct posted {
 	struct lnd_tag tag, source;
 	uint64_t nid;
 	uint32_t motion, length, done, invalidated, failed, nfrags, asked_key, given_back;
-	struct op_key key;	/* a pull: the one that came along */
+	struct op_key key;	/* a pull or push: the one that came along */
 	struct lnd_frag frags[2];
 };
 
@@ -35,9 +35,23 @@ struct op_engine {
 
 static struct op_engine op_engines[NODES][LINKS];
 static uint32_t op_keys;	/* hosts that start have engines with keys */
+static uint32_t op_pushes;	/* as much, that push */
 /* Hosts that start have engines that cannot take back what is read. */
 static uint32_t cancel_first;
-static uint32_t returned_inside, broken_pulls;	/* counts */
+static uint32_t returned_inside, broken_pulls, pushed;	/* counts */
+
+/* Whether this descriptor's engine moves the bytes. Else its memory is lent to the peer's. */
+static inline int op_moves(const struct posted *posted)
+{
+	return posted->motion == LND_MOTION_PULL || posted->motion == LND_MOTION_PUSH;
+}
+
+/* Whether one lends what the other moves. */
+static inline int op_fits(const struct posted *lent, const struct posted *moves)
+{
+	return lent->motion == (moves->motion == LND_MOTION_PULL ? LND_MOTION_STAGE :
+								   LND_MOTION_EXPOSE);
+}
 
 static inline struct op_engine *op_engine_of(void *ctx, uint32_t link)
 {
@@ -65,10 +79,8 @@ static inline uint32_t op_engine_post(void *ctx, const struct lnd_bd *bd)
 	uint32_t at;
 
 	CHECK(bd->size == sizeof(*bd) && bd->tag.index < SLOTS && bd->nfrags <= 2);
-	CHECK(bd->key_len == (bd->motion == LND_MOTION_PULL && op_keys ? OP_KEY : 0));
-	CHECK(!engine->stopping && bd->motion <= LND_MOTION_PULL &&
-	      bd->nid != nid_of(host->number));
-	CHECK(bd->motion == LND_MOTION_PULL || (!bd->source.index && !bd->source.generation));
+	CHECK(!engine->stopping && bd->nid != nid_of(host->number));
+	CHECK(bd->motion <= (op_pushes ? LND_MOTION_PUSH : LND_MOTION_PULL));
 	for (at = 0; at < LINKS; at++)
 		CHECK(!op_engines[host->number][at].posted[bd->tag.index].state);
 	for (at = 0; at < bd->nfrags; at++)
@@ -83,6 +95,8 @@ static inline uint32_t op_engine_post(void *ctx, const struct lnd_bd *bd)
 		.length = bd->length,
 		.nfrags = bd->nfrags,
 	};
+	CHECK(bd->key_len == (op_moves(posted) && op_keys ? OP_KEY : 0));
+	CHECK(op_moves(posted) || (!bd->source.index && !bd->source.generation));
 	memcpy(&posted->key, bd->key, bd->key_len);
 	if (bd->nfrags)
 		memcpy(posted->frags, bd->frags, bd->nfrags * sizeof(*bd->frags));
@@ -107,7 +121,7 @@ static inline uint32_t op_engine_key(void *ctx, uint32_t link, struct lnd_tag ta
 	struct posted *posted = &op_engine_of(ctx, link)->posted[tag.index];
 	struct op_key key = op_key_of(host->number, link, tag);
 
-	CHECK(posted->state == 2 && posted->motion == LND_MOTION_STAGE && !posted->asked_key++);
+	CHECK(posted->state == 2 && !op_moves(posted) && !posted->asked_key++);
 	CHECK(posted->tag.generation == tag.generation);
 	memcpy(into, &key, OP_KEY);
 	return OP_KEY;
@@ -123,7 +137,7 @@ static inline void op_engine_doorbell(void *ctx, uint32_t link)
 			engine->posted[at].state = 2;
 }
 
-/* Pulls of this descriptor that have begun do not get all of it, and learn that. */
+/* What has begun with this descriptor does not move all of it, and learns that. */
 static inline void op_withdraw(struct host *host, uint32_t link, const struct posted *staged)
 {
 	uint32_t node, at;
@@ -132,7 +146,7 @@ static inline void op_withdraw(struct host *host, uint32_t link, const struct po
 		for (at = 0; at < SLOTS; at++) {
 			struct posted *pull = &op_engines[node][link].posted[at];
 
-			if (pull->state && pull->motion == LND_MOTION_PULL &&
+			if (pull->state && op_moves(pull) &&
 			    pull->nid == nid_of(host->number) &&
 			    pull->source.index == staged->tag.index &&
 			    pull->source.generation == staged->tag.generation)
@@ -140,7 +154,7 @@ static inline void op_withdraw(struct host *host, uint32_t link, const struct po
 		}
 }
 
-/* The peer does not read a descriptor, and has said so. */
+/* The peer does not touch a descriptor, and has said so. */
 static inline void op_nothing_reads(struct host *host, uint32_t link, const struct posted *staged)
 {
 	uint32_t node = lnd_soft_node_of(staged->nid), at;
@@ -148,7 +162,7 @@ static inline void op_nothing_reads(struct host *host, uint32_t link, const stru
 	for (at = 0; at < SLOTS; at++) {
 		const struct posted *pull = &op_engines[node][link].posted[at];
 
-		CHECK(!pull->state || pull->motion != LND_MOTION_PULL ||
+		CHECK(!pull->state || !op_moves(pull) ||
 		      pull->nid != nid_of(host->number) ||
 		      pull->source.index != staged->tag.index ||
 		      pull->source.generation != staged->tag.generation);
@@ -165,10 +179,10 @@ static inline void op_engine_invalidate(void *ctx, uint32_t link, struct lnd_tag
 		return;
 	posted->invalidated = 1;
 	posted->given_back = 1;
-	if (cancel_first && posted->motion == LND_MOTION_STAGE)
+	if (cancel_first && !op_moves(posted))
 		op_nothing_reads(ctx, link, posted);
 	/* At once, or with the engine's next step. */
-	if (tag.generation % 2 && posted->motion == LND_MOTION_STAGE) {
+	if (tag.generation % 2 && !op_moves(posted)) {
 		returned_inside++;
 		op_withdraw(ctx, link, posted);
 		op_back(ctx, link, posted,
@@ -214,6 +228,12 @@ static inline uint32_t op_engine_link_up(void *ctx, uint32_t link)
 	return !op_engine_of(ctx, link)->down;
 }
 
+static inline uint32_t op_engine_features(void *ctx, uint32_t link)
+{
+	op_engine_of(ctx, link);
+	return LND_FEATURE_PUSHES;
+}
+
 static inline void op_engine_use(struct host *host, struct lnd_config *config, struct lnd_ops *ops)
 {
 	uint32_t link;
@@ -222,6 +242,7 @@ static inline void op_engine_use(struct host *host, struct lnd_config *config, s
 	ops->reg_write32 = NULL;
 	ops->engine_post = op_engine_post;
 	ops->engine_key = op_keys ? op_engine_key : NULL;
+	ops->engine_features = op_pushes ? op_engine_features : NULL;
 	ops->engine_doorbell = op_engine_doorbell;
 	ops->engine_invalidate = op_engine_invalidate;
 	ops->engine_stop = op_engine_stop;
@@ -264,7 +285,7 @@ static inline uint64_t op_place(const struct posted *posted, uint32_t at, uint32
 	return posted->frags[frag].addr + at;
 }
 
-/* A part of a pull. */
+/* A part of a pull or push. */
 static inline void op_pull(struct host *host, uint32_t link, struct posted *pull)
 {
 	uint32_t node = lnd_soft_node_of(pull->nid), part = PART, mine, theirs;
@@ -272,11 +293,11 @@ static inline void op_pull(struct host *host, uint32_t link, struct posted *pull
 	struct posted *staged = &other->posted[pull->source.index % SLOTS];
 	uint64_t from, to;
 
-	if (!hosts[node].ni || staged->state != 2 || staged->motion != LND_MOTION_STAGE ||
+	if (!hosts[node].ni || staged->state != 2 || !op_fits(staged, pull) ||
 	    staged->tag.generation != pull->source.generation ||
 	    staged->nid != nid_of(host->number) || staged->length < pull->length || pull->failed ||
 	    other->down || other->stopped) {
-		/* It was promised that this is not read any more. */
+		/* It was promised that this is not touched any more. */
 		CHECK(!cancel_first || !hosts[node].ni || !staged->given_back ||
 		      staged->tag.generation != pull->source.generation);
 		broken_pulls += !!pull->done;
@@ -296,13 +317,18 @@ static inline void op_pull(struct host *host, uint32_t link, struct posted *pull
 		to = op_place(pull, pull->done, &mine);
 		len = len < theirs ? len : theirs;
 		len = len < mine ? len : mine;
-		memcpy(host->window + to, hosts[node].window + from, len);
+		if (pull->motion == LND_MOTION_PULL)
+			memcpy(host->window + to, hosts[node].window + from, len);
+		else
+			memcpy(hosts[node].window + from, host->window + to, len);
 		pull->done += len;
 		staged->done = pull->done;
 		part -= len;
 	}
-	if (pull->done == pull->length)
+	if (pull->done == pull->length) {
+		pushed += pull->motion == LND_MOTION_PUSH;
 		op_back(host, link, pull, LND_RETURNED_OK);
+	}
 }
 
 /* One step of a host's engines; 1: they had something to do. */
@@ -317,8 +343,7 @@ static inline int op_engines_step(struct host *host)
 		if (engine->stopping && !engine->stopped) {
 			/* None of ours is read by this link any more, and we read none. */
 			for (at = 0; at < SLOTS; at++)
-				if (engine->posted[at].state &&
-				    engine->posted[at].motion == LND_MOTION_STAGE)
+				if (engine->posted[at].state && !op_moves(&engine->posted[at]))
 					op_withdraw(host, link, &engine->posted[at]);
 			engine->stopped = 1;
 			busy = 1;
@@ -327,14 +352,14 @@ static inline int op_engines_step(struct host *host)
 			struct posted *posted = &engine->posted[at];
 
 			if (posted->state == 2 && posted->invalidated) {
-				if (posted->motion == LND_MOTION_STAGE)
+				if (!op_moves(posted))
 					op_withdraw(host, link, posted);
-				broken_pulls += posted->motion == LND_MOTION_PULL && posted->done;
+				broken_pulls += op_moves(posted) && posted->done;
 				op_back(host, link, posted,
 					posted->done ? LND_RETURNED_TOUCHED
 						     : LND_RETURNED_UNTOUCHED);
 				busy = 1;
-			} else if (posted->state == 2 && posted->motion == LND_MOTION_PULL) {
+			} else if (posted->state == 2 && op_moves(posted)) {
 				op_pull(host, link, posted);
 				busy = 1;
 			}

@@ -15,18 +15,18 @@ disk() {
     rm -rf "$root"
 }
 
-# machine NAME DISK NUMBER WORDS: starts a machine. each: words of every machine.
+# machine NAME DISK NUMBER WORDS [QEMU ARGUMENTS]: starts a machine. each: words of every machine.
 nodes=2 each=
 machine() {
     network verbs "$3" "$nodes"
     # shellcheck disable=SC2154 # set by stock_kernel
-    VM_APPEND="$each me=$3 $4" vm_start "$1" "$vmlinux" "$2" "${network[@]}"
+    VM_APPEND="$each me=$3 $4" vm_start "$1" "$vmlinux" "$2" "${network[@]}" "${@:5}"
     [ "$3" != 0 ] || network_ready verbs "$nodes"
 }
 
 # said NAME WORDS: a machine's console has the words, a pattern.
 said() {
-    [ -e "$work/logs/$1" ] && grep -q "$2" <(tr -d '\r' <"$work/logs/$1")
+    grep -qs "$2" "$work/logs/$1"
 }
 
 # over NAME: the test in a machine has ended.

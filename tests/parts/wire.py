@@ -90,6 +90,7 @@ ANSWERS = {
     "PUT_NAK": ("PUT_REQ", "lnd.source_cookie"),
     "PUT_DONE": ("PUT_REQ", "lnd.source_cookie"),
     "GET_NAK": ("GET_REQ", "lnd.sink_cookie"),
+    "GET_DONE": ("GET_REQ", "lnd.sink_cookie"),
     "PULL_READY": ("GET_REQ", "lnd.sink_cookie"),
     "HELLO_ACK": ("HELLO", None),
 }

@@ -278,7 +278,8 @@ void lnd_host_finalize(struct lnd_host_node *node, const struct lnd_report *repo
 {
 	struct lnd_host_op *op = (void *)(uintptr_t)report->user;
 	bool sink = report->role == LND_ROLE_PUT_SINK || report->role == LND_ROLE_INLINE_SINK ||
-		    report->role == LND_ROLE_GET_PULL || report->role == LND_ROLE_GET_SINK;
+		    report->role == LND_ROLE_GET_PULL || report->role == LND_ROLE_GET_SINK ||
+		    report->role == LND_ROLE_PUSH_SINK;
 
 	/* The request of a GET may fail although its REPLY arrives. */
 	if (sink || !op->answered)

@@ -32,6 +32,11 @@ pub const LND_FEATURE_PUBLISHED_READ: u32 = 16;
 /// is operations has lnd_ops.connection instead.
 pub const LND_FEATURE_CONNECTIONS: u32 = 32;
 
+/// In the capabilities of an engine that is operations and has engine_key(): it pushes, which means
+/// that it takes LND_MOTION_EXPOSE and LND_MOTION_PUSH. The answer to a GET of a peer that pushes,
+/// too, is written into the peer's memory. Nothing of it is staged.
+pub const LND_FEATURE_PUSHES: u32 = 64;
+
 /// struct lnd_tag - Identifies one use of a descriptor.
 /// @index: the descriptor, below lnd_config.slots. An engine may use it as an index into its
 ///         tables.
@@ -55,6 +60,11 @@ pub enum lnd_motion {
     LND_MOTION_STAGE = 0,
     /// Reads what the peer has staged.
     LND_MOTION_PULL = 1,
+    /// Memory that this peer may write, and no other node. Only with LND_FEATURE_PUSHES.
+    LND_MOTION_EXPOSE = 2,
+    /// Writes into what the peer has exposed. Only with LND_FEATURE_PUSHES. LND_RETURNED_OK means
+    /// that all bytes are in the peer's memory.
+    LND_MOTION_PUSH = 3,
 }
 
 /// struct lnd_bd - A buffer descriptor to post.
@@ -62,16 +72,16 @@ pub enum lnd_motion {
 /// @link: the link.
 /// @tag: identifies it, here and in lnd_completed(). While it is out, no other descriptor of this
 ///       index is posted on any link.
-/// @source: for a pull, the peer's descriptor; else 0.
+/// @source: for a pull or push, the peer's descriptor; else 0.
 /// @nid: the peer.
 /// @motion: enum lnd_motion.
 /// @length: bytes to move. @frags hold at least as many.
 /// @frags: the memory, in order. The library reuses the vector after engine_post() returns.
 /// @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
 /// @key_len: bytes of @key.
-/// @key: for a pull, the key that engine_key() of the peer's engine returned for @source. The bytes
-///       come from the peer: any content, and no bytes if its engine has no keys. The library
-///       reuses them after engine_post() returns.
+/// @key: for a pull or push, the key that engine_key() of the peer's engine returned for @source.
+///       The bytes come from the peer: any content, and no bytes if its engine has no keys. The
+///       library reuses them after engine_post() returns.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

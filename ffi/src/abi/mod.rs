@@ -32,7 +32,7 @@ pub use copies::{lnd_stamp, lnd_window_check, LND_STAMP_BYTES};
 pub use engine::{
     lnd_bd, lnd_motion, lnd_post, lnd_returned, lnd_tag, LND_FEATURE_CONNECTIONS,
     LND_FEATURE_ILLEGAL_READ, LND_FEATURE_KNOWS_UNTOUCHED, LND_FEATURE_PUBLISHED_READ,
-    LND_FEATURE_REMOTE_COMPLETION, LND_FEATURE_ZERO_READ, LND_MAX_KEY,
+    LND_FEATURE_PUSHES, LND_FEATURE_REMOTE_COMPLETION, LND_FEATURE_ZERO_READ, LND_MAX_KEY,
 };
 pub use error::lnd_error;
 pub use events::{

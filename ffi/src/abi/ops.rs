@@ -58,13 +58,14 @@ pub enum lnd_send {
 pub enum lnd_about {
     /// No staged descriptor.
     LND_ABOUT_NOTHING = 0,
-    /// It lets the peer pull what this node has staged under the tag: lnd_bd.tag of a descriptor
-    /// with LND_MOTION_STAGE. Registration may be chained in front of it.
+    /// It lets the peer pull what this node has staged under the tag, or push into what this node
+    /// has exposed: lnd_bd.tag of a descriptor with LND_MOTION_STAGE or LND_MOTION_EXPOSE.
+    /// Registration may be chained in front of it.
     LND_ABOUT_STAGED = 1,
-    /// It says that a pull of this node has ended well, and that this node reads no more of the
-    /// peer's descriptor: the tag is lnd_bd.source of that pull. The frame may invalidate the key
-    /// that the pull was given, if it goes by the connection that the key is valid on, and if no
-    /// frame before it has done so.
+    /// It says that a pull or push of this node has ended well, and that this node touches no more
+    /// of the peer's descriptor: the tag is lnd_bd.source of that pull or push. The frame may
+    /// invalidate the key that was given with it, if it goes by the connection that the key is
+    /// valid on, and if no frame before it has done so.
     LND_ABOUT_PULLED = 2,
 }
 

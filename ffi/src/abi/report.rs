@@ -22,6 +22,10 @@ pub enum lnd_role {
     LND_ROLE_PUT_SINK = 6,
     /// A peer's GET, pulled by the peer.
     LND_ROLE_GET_SOURCE = 7,
+    /// Our GET: exposed, for the peer to push into.
+    LND_ROLE_PUSH_SINK = 11,
+    /// A peer's GET: we push.
+    LND_ROLE_PUSH_SOURCE = 12,
 }
 
 /// enum lnd_health_class - Health classes, by LNet's numbers.

@@ -23,7 +23,8 @@ pub extern "C" fn lnd_about_name(value: u32) -> *const c_char {
 /// Return: text such as "LND_MOTION_STAGE", "LND_?" for a number that has no name; never NULL.
 #[no_mangle]
 pub extern "C" fn lnd_motion_name(value: u32) -> *const c_char {
-    name_of!(value, lnd_motion: LND_MOTION_STAGE LND_MOTION_PULL)
+    name_of!(value, lnd_motion: LND_MOTION_STAGE LND_MOTION_PULL LND_MOTION_EXPOSE
+        LND_MOTION_PUSH)
 }
 
 /// lnd_post_name() - The name of a constant of enum lnd_post.

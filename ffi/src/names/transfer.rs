@@ -19,7 +19,8 @@ use crate::abi::{
 #[no_mangle]
 pub extern "C" fn lnd_role_name(value: u32) -> *const c_char {
     name_of!(value, lnd_role: LND_ROLE_IMMEDIATE LND_ROLE_PUT_SOURCE LND_ROLE_GET_SINK
-        LND_ROLE_GET_PULL LND_ROLE_INLINE_SINK LND_ROLE_PUT_SINK LND_ROLE_GET_SOURCE)
+        LND_ROLE_GET_PULL LND_ROLE_INLINE_SINK LND_ROLE_PUT_SINK LND_ROLE_GET_SOURCE
+        LND_ROLE_PUSH_SINK LND_ROLE_PUSH_SOURCE)
 }
 
 /// lnd_health_class_name() - The name of a constant of enum lnd_health_class.

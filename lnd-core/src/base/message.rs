@@ -100,7 +100,7 @@ pub enum NakReason {
     ShuttingDown = 3,
     /// The receiver cannot interpret the request.
     BadRequest = 4,
-    /// The receiver failed locally after it had accepted the request. Only then may it have pulled
+    /// The receiver failed locally after it had accepted the request. Only then may it have moved
     /// a part.
     Failed = 5,
 }
@@ -189,6 +189,8 @@ pub enum Message<'a> {
         failed: Option<NakReason>,
     },
     /// "Stage what matches, then notify me" (S3-3). The answer is [`PullReady`] or a GET_NAK.
+    ///
+    /// With a key: "push what matches into `sink`" (S3-11). The answer is a GET_DONE or a GET_NAK.
     GetReq {
         /// Upper-layer header.
         header: &'a [u8],
@@ -196,8 +198,11 @@ pub enum Message<'a> {
         sink: Tag,
         /// Bytes the sender has room for.
         length: u32,
+        /// The bytes of the [`Key`] that the receiver's engine needs to push. Empty: the answer is
+        /// to be staged.
+        key: &'a [u8],
     },
-    /// Nothing will be staged.
+    /// Nothing will be staged, or pushed.
     GetNak {
         /// The GET_REQ's `sink`.
         sink: Tag,
@@ -221,6 +226,26 @@ pub enum Message<'a> {
         source: Tag,
         /// Its `sink`.
         sink: Tag,
+    },
+    /// The receiver of a GET_REQ with a key has pushed. Its bytes are in the sink.
+    GetDone {
+        /// The GET_REQ's `sink`.
+        sink: Tag,
+        /// Bytes pushed; zero if it failed.
+        length: u32,
+        /// `None`: all bytes of the answer were pushed.
+        failed: Option<NakReason>,
+    },
+    /// "Push no more into `sink`": the sender invalidates what it has lent by a GET_REQ with a key.
+    /// A request that has not arrived yet is refused when it arrives. The answer is the end of the
+    /// push, a GET_DONE, or a GET_NAK that there is no push.
+    CancelPush {
+        /// The GET_REQ's `sink`.
+        sink: Tag,
+        /// The session that the GET_REQ was sent in.
+        session: u32,
+        /// Its number in that session.
+        sequence: u32,
     },
     /// Returns credits when no other message does.
     Noop,
@@ -256,7 +281,9 @@ impl<'a> Message<'a> {
         match self {
             // A frame holds less than 2^32 bytes.
             Self::Immediate { payload, .. } => payload.len() as u32,
-            Self::PutReq { length, .. } | Self::GetReq { length, .. } => *length,
+            Self::PutReq { length, .. }
+            | Self::GetReq { length, .. }
+            | Self::GetDone { length, .. } => *length,
             Self::PullReady(it) => it.length,
             _ => 0,
         }
@@ -265,7 +292,7 @@ impl<'a> Message<'a> {
     /// The engine's key. Empty for kinds that have none.
     pub const fn key(&self) -> &'a [u8] {
         match self {
-            Self::PutReq { key, .. } => key,
+            Self::PutReq { key, .. } | Self::GetReq { key, .. } => key,
             Self::PullReady(it) => it.key,
             _ => &[],
         }
@@ -285,12 +312,16 @@ impl<'a> Message<'a> {
             Self::PutReq { source, length, .. } => Message::PutReq { header, source, length, key },
             Self::PutNak { source, why } => Message::PutNak { source, why },
             Self::PutDone { source, failed } => Message::PutDone { source, failed },
-            Self::GetReq { sink, length, .. } => Message::GetReq { header, sink, length },
+            Self::GetReq { sink, length, .. } => Message::GetReq { header, sink, length, key },
             Self::GetNak { sink, why } => Message::GetNak { sink, why },
             Self::CancelPut { source, session, sequence } => {
                 Message::CancelPut { source, session, sequence }
             }
             Self::CancelGet { source, sink } => Message::CancelGet { source, sink },
+            Self::GetDone { sink, length, failed } => Message::GetDone { sink, length, failed },
+            Self::CancelPush { sink, session, sequence } => {
+                Message::CancelPush { sink, session, sequence }
+            }
             Self::Noop => Message::Noop,
             Self::Close => Message::Close,
             Self::PullReady(PullReady { sink, source, length, .. }) => {

@@ -88,7 +88,9 @@ mod tests {
         let messages = [
             Message::Immediate { header, payload: &[7; 8] },
             Message::PutReq { header, source, length: 9, key },
-            Message::GetReq { header, sink, length: 9 },
+            Message::GetReq { header, sink, length: 9, key },
+            Message::GetDone { sink, length: 9, failed: None },
+            Message::CancelPush { sink, session: 1, sequence: 2 },
             Message::PullReady(PullReady { sink, source, length: 9, key }),
             Message::Close,
         ];
@@ -105,6 +107,7 @@ mod tests {
             Message::Immediate { header: &[5; MAX_HEADER + 1], payload: &[] },
             Message::Immediate { header: &[], payload: &[7; 9] },
             Message::PutReq { header: &[], source, length: 9, key: &[6; MAX_KEY + 1] },
+            Message::GetReq { header: &[], sink, length: 9, key: &[6; MAX_KEY + 1] },
             Message::PullReady(PullReady { sink, source, length: 9, key: &[6; MAX_KEY + 1] }),
         ];
         for message in messages {

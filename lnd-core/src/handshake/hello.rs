@@ -116,6 +116,7 @@ impl<P: Ports> Driver<'_, P> {
     fn open_session(&mut self, id: PeerId, from: &Envelope, hello: &Hello, new_incarnation: bool) {
         let (inline_max, signalled) = (self.inline_max(), self.links.signalled(hello.features));
         let cancels = self.links.cancels(hello.features);
+        let pushes = self.links.pushes(hello.features);
         let proven = self.channel.is_reliable() && self.peers.state(id) == HelloState::Good;
         let lasting = !self.links.safe_invalidate();
         let Some(peer) = self.peers.get_mut(id) else { return };
@@ -131,6 +132,7 @@ impl<P: Ports> Driver<'_, P> {
         peer.open_theirs(from.session, from.sequence);
         peer.flags.set(PeerFlags::SIGNALLED, signalled);
         peer.flags.set(PeerFlags::CANCELS, cancels);
+        peer.flags.set(PeerFlags::PUSHES, pushes);
         peer.set_inline_max(inline_max, hello.immediate_max);
     }
 

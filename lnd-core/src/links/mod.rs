@@ -123,7 +123,10 @@ impl<'m, E: Engine> Links<'m, E> {
     pub fn push(&mut self, link: Link<E>) -> bool {
         // Both sides must agree on a feature whatever link a message uses, so only what all engines
         // can do is announced.
-        self.features &= link.features.0;
+        // Without keys a peer cannot be asked for a push.
+        let pushes = E::PUSHES && link.engine.has_keys();
+        let lacks = if pushes { 0 } else { Features::PUSHES.0 };
+        self.features &= link.features.0 & !lacks;
         self.safe_invalidate &= link.engine.safe_invalidate();
         self.list.push(link).is_ok()
     }
@@ -322,6 +325,13 @@ impl<'m, E: Engine> Links<'m, E> {
     pub const fn signalled(&self, theirs: u32) -> bool {
         // If the sides disagreed, one would wait for a PUT_DONE that the other never sends.
         self.features & theirs & Features::REMOTE_COMPLETION.0 != 0
+    }
+
+    /// Whether the engines of both sides push. `theirs` is what the peer has announced. The answer
+    /// to a GET then needs no descriptor of the peer's to be read from (S3-11).
+    #[inline]
+    pub const fn pushes(&self, theirs: u32) -> bool {
+        E::PUSHES && self.features & theirs & Features::PUSHES.0 != 0
     }
 
     /// Hashes the state on which the links' future depends.

@@ -10,9 +10,8 @@ use super::peer::{Peer, PeerFlags, Wants};
 use crate::base::id::Incarnation;
 use crate::base::message::Envelope;
 
-/// The flags that say what the two incarnations have sent.
-const SENT: PeerFlags =
-    PeerFlags::CLOSED.union(PeerFlags::OTHER_CLOSED).union(PeerFlags::OTHER_HELLO);
+/// The flags that say which incarnation has sent its goodbye.
+const SENT: PeerFlags = PeerFlags::CLOSED.union(PeerFlags::OTHER_CLOSED);
 
 impl Peer {
     /// Takes another incarnation for the known one, or the same again.
@@ -22,6 +21,7 @@ impl Peer {
         }
         let (closed, claims) = (self.closed(), self.hello_of() == Some(new));
         self.flags.remove(SENT);
+        self.last_hello.set_of_other(false);
         self.incarnation = Some(new);
         self.other = None;
         if let Some(closed) = closed {
@@ -68,7 +68,7 @@ impl Peer {
 
     fn set_closed(&mut self, closed: Incarnation) {
         let known = self.incarnation() == Some(closed);
-        if !known && self.hello_of() != Some(closed) && self.is(PeerFlags::OTHER_HELLO) {
+        if !known && self.hello_of() != Some(closed) && self.last_hello.is_of_other() {
             self.forget_hello();
         }
         self.flags.set(PeerFlags::CLOSED, known);
@@ -81,7 +81,7 @@ impl Peer {
     /// The incarnation that sent the last hello. It is not the known one while that has not been
     /// replaced, or if the versions do not meet.
     pub fn hello_of(&self) -> Option<Incarnation> {
-        if self.is(PeerFlags::OTHER_HELLO) {
+        if self.last_hello.is_of_other() {
             self.other
         } else {
             self.incarnation
@@ -97,18 +97,17 @@ impl Peer {
         if !known && self.is(PeerFlags::OTHER_CLOSED) && { self.other } != Some(of) {
             return false;
         }
-        self.flags.set(PeerFlags::OTHER_HELLO, !known);
         if !known {
             self.other = Some(of);
         } else if !self.is(PeerFlags::OTHER_CLOSED) {
             self.other = None;
         }
         self.last_hello = hello;
+        self.last_hello.set_of_other(!known);
         true
     }
 
     fn forget_hello(&mut self) {
-        self.flags.remove(PeerFlags::OTHER_HELLO);
         self.last_hello = LastHello::NOTHING;
         self.wants.remove(Wants::ACK);
     }

@@ -5,11 +5,12 @@ use crate::base::id::LinkId;
 use crate::base::message::{Envelope, Hello};
 
 /// Whether its versions and ours meet.
+const OTHER: u8 = 1 << 5;
 const FITS: u8 = 1 << 6;
 /// Whether its session can be counted from its sequence.
 const COUNTS: u8 = 1 << 7;
 /// The other bits: the link on which it arrived.
-const LINK: u8 = FITS - 1;
+const LINK: u8 = OTHER - 1;
 
 /// The last received hello of a peer, which is to be answered. The answer goes out at once, except
 /// to an incarnation other than the one that has answered ours: that answer waits until our own
@@ -34,9 +35,19 @@ impl LastHello {
     pub fn of(from: &Envelope, hello: &Hello, link: LinkId, (fits, counts): (bool, bool)) -> Self {
         let (session, sequence) = (from.session, from.sequence);
         let (fits, counts) = (if fits { FITS } else { 0 }, if counts { COUNTS } else { 0 });
-        // One byte holds the link and two flags: every peer has a last hello, and most are idle.
+        // One byte holds the link and three flags: every peer has a last hello, and most are idle.
         let rest = link.index() as u8 | fits | counts;
         Self { session, sequence, attempt: hello.attempt, rest }
+    }
+
+    /// Whether it is of an incarnation other than the known one.
+    pub const fn is_of_other(&self) -> bool {
+        self.rest & OTHER != 0
+    }
+
+    /// Notes whether it is of an incarnation other than the known one.
+    pub fn set_of_other(&mut self, other: bool) {
+        self.rest = self.rest & !OTHER | if other { OTHER } else { 0 };
     }
 
     /// The link on which it arrived.

@@ -71,8 +71,8 @@ bitflags::bitflags! {
         const CLOSED = 1 << 13;
         /// The other incarnation has.
         const OTHER_CLOSED = 1 << 14;
-        /// The last hello is of the other incarnation.
-        const OTHER_HELLO = 1 << 15;
+        /// Its engines and ours push: see [`Links::pushes`](crate::links::Links::pushes).
+        const PUSHES = 1 << 15;
     }
 }
 

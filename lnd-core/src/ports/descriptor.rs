@@ -25,6 +25,9 @@ bitflags::bitflags! {
         /// The engine stops its connections one by one, by registers of its own
         /// (`docs/registers.md`).
         const CONNECTIONS = 1 << 5;
+        /// The engine pushes: it writes into memory that another engine has exposed. See
+        /// [`Engine::PUSHES`](super::Engine::PUSHES).
+        const PUSHES = 1 << 6;
         /// Belongs to no device: the driver answers CANCEL. See
         /// [`Engine::SAFE_INVALIDATE`](super::Engine::SAFE_INVALIDATE).
         const CANCEL = 1 << 31;
@@ -56,6 +59,44 @@ pub enum Motion {
         /// the engine checks it. Not empty where engines [have keys](super::Engine::has_keys).
         key: Key,
     },
+    /// Receive side: memory for one peer to push into (S3-11). Only where the engine
+    /// [pushes](super::Engine::PUSHES).
+    Expose {
+        /// The only node that may push into it.
+        to: Nid,
+    },
+    /// Transmit side: push into what a peer has exposed. Only where the engine
+    /// [pushes](super::Engine::PUSHES). [`Returned::Ok`] reports that all bytes are in the peer's
+    /// memory.
+    Push {
+        /// The node to push to.
+        to: Nid,
+        /// Its exposed transfer.
+        sink: Tag,
+        /// The [`key`](super::Engine::key) of that, as the peer has sent it. It may be any bytes:
+        /// the engine checks it. Never empty.
+        key: Key,
+    },
+}
+
+impl Motion {
+    /// The other node.
+    #[inline]
+    pub const fn peer(&self) -> Nid {
+        match *self {
+            Self::Stage { to } | Self::Expose { to } | Self::Push { to, .. } => to,
+            Self::Pull { from, .. } => from,
+        }
+    }
+
+    /// The peer's transfer that is pulled or pushed into. `None`: this side's memory is lent.
+    #[inline]
+    pub const fn remote(&self) -> Option<Tag> {
+        match *self {
+            Self::Pull { source: remote, .. } | Self::Push { sink: remote, .. } => Some(remote),
+            Self::Stage { .. } | Self::Expose { .. } => None,
+        }
+    }
 }
 
 /// One buffer descriptor (BD), as the core posts it to the engine.

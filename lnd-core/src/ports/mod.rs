@@ -53,6 +53,12 @@ pub trait Engine {
     /// contains no code for them.
     const KEYS: bool = false;
 
+    /// Whether engines of this type may push: write into memory that the peer's engine has exposed
+    /// for it (S3-11). A GET then takes two messages in place of three, and nothing of it is
+    /// staged. Only engines with [`KEYS`](Self::KEYS) push. Which of them do, [`Features::PUSHES`]
+    /// says: both ends must have it, on each link. Without it the driver contains no code for it.
+    const PUSHES: bool = false;
+
     /// Whether staged memory may be [invalidated](Self::invalidate) while the peer may be pulling
     /// it. The pull then ends with an error at both ends. If not, the driver first sends CANCEL to
     /// the puller, and invalidates once no pull is under way. Without an answer within the drain
@@ -73,7 +79,8 @@ pub trait Engine {
     /// [`PostError`]; nothing was posted.
     fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError>;
 
-    /// The key of what was staged under a tag, for the engine that pulls it. Called once, after the
+    /// The key of what was staged or exposed under a tag, for the engine that pulls it or pushes
+    /// into it. Called once, after the
     /// successful [`post`](Self::post) and its doorbell, and before the message to the peer. Only
     /// where [`KEYS`](Self::KEYS) is set. Must not be empty: the pull would be refused.
     ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! This file keeps final messages that wait: a PUT_DONE, PUT_NAK or GET_NAK that finds no path to
-//! its peer, or no room.
+//! This file keeps final messages that wait: a PUT_DONE, PUT_NAK, GET_NAK or GET_DONE that finds no
+//! path to its peer, or no room.
 //!
 //! The transfer is already reported, and its slot is free. The message gets a slot of its own among
 //! those of its peer's requests and waits with the other answers. Its time limit is that of a
@@ -11,7 +11,7 @@ use crate::base::id::PeerId;
 use crate::base::message::Message;
 use crate::base::time::Instant;
 use crate::machines::transfer::Word;
-use crate::ports::Ports;
+use crate::ports::{Engine, Ports};
 use crate::shard::{Driver, RunState};
 use crate::slots::shared::Owner;
 use crate::slots::{New, Role};
@@ -27,15 +27,19 @@ impl<P: Ports> Driver<'_, P> {
         owner: Owner,
         message: &Message<'_>,
     ) {
-        // Only these three end a transfer at the other side. Any other message is repeated by its
+        // Only these end a transfer at the other side. Any other message is repeated by its
         // own timer.
         let (role, remote, why) = match *message {
             Message::PutDone { source, failed } => (Role::PutDone, source, failed),
             Message::PutNak { source, why } => (Role::NakPut, source, Some(why)),
             Message::GetNak { sink, why } => (Role::NakGet, sink, Some(why)),
+            Message::GetDone { sink, failed, .. } if P::Engine::PUSHES => {
+                (Role::GetDone, sink, failed)
+            }
             _ => return,
         };
-        let new = New { role, fragments: &[], length: 0, user: 0, link: None, remote, session: 0 };
+        let length = message.length();
+        let new = New { role, fragments: &[], length, user: 0, link: None, remote, session: 0 };
         // No slot: the message is lost and counted. The other side ends by its deadline.
         let room = self.has_room_for_final(peer);
         let tag = if room { self.claim(peer, owner.link(), &new).ok() } else { None };

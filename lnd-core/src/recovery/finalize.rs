@@ -9,7 +9,7 @@ use crate::base::time::Instant;
 use crate::machines::peer::HelloState;
 use crate::machines::transfer::{Cause, Delivery, Place, Status, Word};
 use crate::ports::trace::Trace;
-use crate::ports::{Channel, Completion, Ports, Returned, Tracer};
+use crate::ports::{Channel, Completion, Engine, Ports, Returned, Tracer};
 use crate::shard::Driver;
 use crate::slots::shared::Owner;
 use crate::slots::{Flags, Role};
@@ -73,9 +73,9 @@ struct Ended {
 }
 
 /// The message that the peer needs at the end of a transfer, if any. `reliable`: the channel loses
-/// nothing that was sent.
+/// nothing that was sent. `pushes`: engines may push.
 #[inline]
-fn final_message(it: &Ended, reliable: bool) -> Option<Message<'static>> {
+fn final_message(it: &Ended, reliable: bool, pushes: bool) -> Option<Message<'static>> {
     let failed = it.word.lost().then(|| match it.word.cause() {
         Some(Cause::Protocol) => NakReason::BadRequest,
         _ => NakReason::Failed,
@@ -83,6 +83,10 @@ fn final_message(it: &Ended, reliable: bool) -> Option<Message<'static>> {
     // The sink reports the end of a pull. PUT_DONE goes out where the source's engine does not
     // report that end. PUT_NAK reports a pull that failed: perhaps it never began, and no engine
     // knows of it.
+    if pushes && it.role == Role::PushSource {
+        let length = if failed.is_some() { 0 } else { it.length };
+        return Some(Message::GetDone { sink: it.remote, length, failed });
+    }
     if it.role.pulls() {
         if it.flags.contains(Flags::OWES_DONE) {
             return Some(Message::PutDone { source: it.remote, failed });
@@ -244,7 +248,8 @@ impl<P: Ports> Driver<'_, P> {
         };
         self.tracer.record(now, Trace::Finalized { tag, status });
         let bytes = if lost { 0 } else { length };
-        let (reply, lost_race) = (role == Role::GetPull, !WELL && lost_race(word));
+        let reply = role == Role::GetPull || P::Engine::PUSHES && role == Role::PushSink;
+        let lost_race = !WELL && lost_race(word);
         Some(Report { tag, user, role, peer: nid, status, bytes, reply, lost_race })
     }
 
@@ -284,7 +289,7 @@ impl<P: Ports> Driver<'_, P> {
             peer: it.nid,
             status,
             bytes: if it.word.lost() { 0 } else { it.length },
-            reply: matches!(it.role, Role::GetSink | Role::GetPull),
+            reply: it.role.gets(),
             lost_race: lost_race(it.word),
         })
     }
@@ -323,7 +328,7 @@ impl<P: Ports> Driver<'_, P> {
     /// path or no room. It waits, or the peer ends by its deadline.
     #[inline]
     fn notify_peer(&mut self, now: Instant, it: &Ended) -> Option<Message<'static>> {
-        let message = final_message(it, self.channel.is_reliable())?;
+        let message = final_message(it, self.channel.is_reliable(), P::Engine::PUSHES)?;
         let view = self.peers.view(it.peer)?;
         // Another incarnation may have given the peer's tag to another transfer (R31).
         let other = view.incarnation() != it.owner.incarnation();

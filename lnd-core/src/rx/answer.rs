@@ -9,7 +9,7 @@ use crate::base::time::Instant;
 use crate::machines::peer::HelloEvent;
 use crate::machines::transfer::{Cause, Debts, Effect, Event};
 use crate::peers::PeerFlags;
-use crate::ports::Ports;
+use crate::ports::{Engine, Ports};
 use crate::shard::Driver;
 use crate::slots::{Flags, Role, SlotState};
 use crate::tx::PostFrom;
@@ -96,6 +96,8 @@ impl<P: Ports> Driver<'_, P> {
             Message::PutDone { source, failed: None } => (source, Event::Done),
             Message::PutDone { source, failed: Some(_) } => (source, Event::Refused),
             Message::GetNak { sink, .. } => (sink, Event::Refused),
+            Message::GetDone { sink, failed: None, .. } => (sink, Event::Done),
+            Message::GetDone { sink, failed: Some(_), .. } => (sink, Event::Refused),
             Message::Close => {
                 if let Some(peer) = self.peers.get_mut(id) {
                     peer.note_goodbye(from);
@@ -107,9 +109,11 @@ impl<P: Ports> Driver<'_, P> {
         };
         let ours = self.is_with(tag, id);
         let get = matches!(message, Message::GetNak { .. });
+        let pushed = P::Engine::PUSHES && matches!(message, Message::GetDone { .. });
         let of_role = |role: Role| match role {
+            Role::PushSink => get || pushed,
             Role::GetSink | Role::GetPull => get,
-            _ => !get && role.stages(),
+            _ => !get && !matches!(message, Message::GetDone { .. }) && role.stages(),
         };
         match self.answer_to(tag, ours, of_role) {
             // The sender does not know that its PULL_READY has arrived. Our pull shows the end.
@@ -117,9 +121,15 @@ impl<P: Ports> Driver<'_, P> {
             Some(_) => {}
             None => return,
         }
-        // Any of these answers ends the peer's pull. A refusal other than a failure proves that it
-        // never began (S0-17).
-        let refused = matches!(message, Message::PutNak { why, .. } if *why != NakReason::Failed);
+        if pushed && !self.note_pushed(now, tag, message.length()) {
+            return;
+        }
+        // Any of these answers ends the peer's pull or push. A refusal other than a failure proves
+        // that it never began (S0-17).
+        let refused = match message {
+            Message::PutNak { why, .. } | Message::GetNak { why, .. } => *why != NakReason::Failed,
+            _ => false,
+        };
         self.let_go(tag.index, !refused);
         match self.apply(now, tag, event) {
             // A PUT_DONE or a refusal ends the wait for the peer, and the descriptor is
@@ -130,6 +140,26 @@ impl<P: Ports> Driver<'_, P> {
             _ => {}
         }
         self.invalidate_let_go(now, tag);
+    }
+
+    /// Notes how much the peer has pushed. `false`: more than there is room for, and the transfer
+    /// is given up.
+    fn note_pushed(&mut self, now: Instant, tag: Tag, length: u32) -> bool {
+        // A repetition must not change the length that the report gives.
+        let first = !self.slots.word(tag.index).proven();
+        let Some(state) = self.slots.get_mut(tag.index) else { return false };
+        if length <= state.length {
+            if first {
+                state.length = length;
+            }
+            return true;
+        }
+        // The engine has bounded the push by the key. What the peer reports is a protocol error.
+        self.counters.count(Counter::Protocol);
+        self.let_go(tag.index, true);
+        self.cancel(now, tag, Cause::Protocol);
+        self.invalidate_let_go(now, tag);
+        false
     }
 
     /// The transfer that an answer names. Each mismatch is counted (R31, H8, H16).

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! This file handles CANCEL: a peer wants to invalidate what it has staged, and asks whether it is
-//! being pulled (docs/decisions/0029-cancel.md).
+//! This file handles CANCEL: a peer wants to invalidate what it has lent, and asks whether it is
+//! being pulled or pushed into (docs/decisions/0029-cancel.md).
 //!
-//! The answer is a promise: nothing is pulled from that transfer any more. A pull that is under way
-//! answers by its end. Everything else is answered at once, as often as CANCEL comes. Where no
-//! promise is possible, no answer is sent.
+//! The answer is a promise: nothing is moved for that transfer any more. A pull or push that is
+//! under way answers by its end. Everything else is answered at once, as often as CANCEL comes.
+//! Where no promise is possible, no answer is sent.
 
 use super::request::Offer;
 use crate::base::counters::Counter;
@@ -15,19 +15,19 @@ use crate::base::time::Instant;
 use crate::machines::peer::window::SequenceCheck;
 use crate::machines::transfer::{Cause, Debts, Effect, Event, Phase};
 use crate::peers::PeerFlags;
-use crate::ports::{Channel, Ports};
+use crate::ports::{Channel, Engine, Ports};
 use crate::shard::Driver;
 use crate::slots::{Flags, Role, NONE};
 
-/// What can be promised about a transfer that is not to be pulled any more.
+/// What can be promised about a transfer that is not to be moved any more.
 enum Over {
-    /// No byte of it was pulled or will be.
+    /// No byte of it was moved or will be.
     NotBegun,
-    /// It is not pulled any more.
+    /// It is not moved any more.
     Ended,
-    /// All of it was pulled.
-    Pulled,
-    /// Nothing. It is being pulled, and its end answers. Or it may still arrive and be pulled.
+    /// All of it was moved: this many bytes.
+    Moved(u32),
+    /// Nothing. It is being moved, and its end answers. Or it may still arrive and be moved.
     Not,
 }
 
@@ -41,9 +41,10 @@ impl<P: Ports> Driver<'_, P> {
             return;
         }
         self.counters.count(Counter::CancelsHeard);
-        let (source, over) = match *it {
-            Message::CancelPut { source, session, sequence } => {
-                let over = match self.find_request(now, id, source) {
+        let (lent, over) = match *it {
+            Message::CancelPut { source: lent, session, sequence }
+            | Message::CancelPush { sink: lent, session, sequence } => {
+                let over = match self.find_request(now, id, lent) {
                     Some(tag) => self.end_request(now, tag),
                     None => self.bar(id, session, sequence),
                 };
@@ -52,22 +53,31 @@ impl<P: Ports> Driver<'_, P> {
                 if let (false, Some(peer)) = (matches!(over, Over::Not), self.peers.get_mut(id)) {
                     peer.flags.insert(PeerFlags::PROMISED);
                 }
-                (source, over)
+                (lent, over)
             }
             Message::CancelGet { source, sink } => (source, self.end_get(now, id, source, sink)),
             _ => return,
         };
-        let answer = match over {
-            Over::NotBegun => Message::PutNak { source, why: NakReason::NoMatch },
-            Over::Ended => Message::PutNak { source, why: NakReason::Failed },
-            Over::Pulled => Message::PutDone { source, failed: None },
+        let why = match over {
+            Over::NotBegun => Some(NakReason::NoMatch),
+            Over::Ended => Some(NakReason::Failed),
+            Over::Moved(_) => None,
             Over::Not => return,
+        };
+        let pushed = P::Engine::PUSHES && matches!(it, Message::CancelPush { .. });
+        let answer = match (over, why) {
+            (_, Some(why)) if pushed => Message::GetNak { sink: lent, why },
+            (_, Some(why)) => Message::PutNak { source: lent, why },
+            (Over::Moved(length), None) if pushed => {
+                Message::GetDone { sink: lent, length, failed: None }
+            }
+            (_, None) => Message::PutDone { source: lent, failed: None },
         };
         // An answer that finds no room is lost. The peer repeats its CANCEL.
         self.send_control(now, id, Some(link), &answer);
     }
 
-    /// The state of a pull that has ended: its descriptor is back, or it never had one.
+    /// The state of a pull or push that has ended: its descriptor is back, or it never had one.
     fn pull_has_ended(&self, slot: u32) -> Option<Over> {
         // It may wait for the host to fetch its report. Its source need not wait for that.
         let (state, word) = (self.slots.get(slot)?, self.slots.word(slot));
@@ -76,7 +86,7 @@ impl<P: Ports> Driver<'_, P> {
         }
         Some(match word.phase() {
             _ if !state.flags.contains(Flags::PULLING) => Over::NotBegun,
-            Phase::Done if !word.lost() => Over::Pulled,
+            Phase::Done if !word.lost() => Over::Moved(state.length),
             _ => Over::Ended,
         })
     }
@@ -85,20 +95,20 @@ impl<P: Ports> Driver<'_, P> {
     fn end_request(&mut self, now: Instant, tag: Tag) -> Over {
         let Some(state) = self.slots.get(tag.index) else { return Over::Not };
         let role = state.role;
-        if role == Role::NakPut {
+        if matches!(role, Role::NakPut | Role::NakGet) {
             // A refusal is already under way. Or it is the final message of a failed pull, which
             // waits for a path.
             let failed = state.why() == Some(NakReason::Failed);
             return if failed { Over::Ended } else { Over::NotBegun };
         }
-        if let (Role::PutSink, Some(over)) = (role, self.pull_has_ended(tag.index)) {
+        if let (true, Some(over)) = (role.pulls(), self.pull_has_ended(tag.index)) {
             return over;
         }
-        // A pull that waits has no descriptor, so it ends without having begun. A pull under way
-        // answers by its end.
+        // A pull or push that waits has no descriptor, so it ends without having begun. One under
+        // way answers by its end.
         let waits = self.slots.word(tag.index).phase() == Phase::Queued;
         self.cancel(now, tag, Cause::Refused);
-        if role == Role::PutSink && !waits {
+        if role.pulls() && !waits {
             Over::Not
         } else {
             Over::NotBegun
@@ -189,18 +199,23 @@ impl<P: Ports> Driver<'_, P> {
     /// remembered of requests of a former session.
     #[inline]
     pub(super) fn may_be_called_off(&self, offer: &Offer, message: &Message<'_>) -> bool {
-        !self.links.safe_invalidate() && offer.former && matches!(message, Message::PutReq { .. })
+        let lends = match message {
+            Message::PutReq { .. } => true,
+            Message::GetReq { key, .. } => P::Engine::PUSHES && !key.is_empty(),
+            _ => false,
+        };
+        !self.links.safe_invalidate() && offer.former && lends
     }
 
-    /// The slot of a peer's PUT_REQ, by its sender's transfer. The walk is bounded: a peer has no
-    /// more slots than twice its credits (INV-14).
+    /// The slot of a peer's request that lends memory, by its sender's transfer. The walk is
+    /// bounded: a peer has no more slots than twice its credits (INV-14).
     fn find_request(&mut self, now: Instant, id: PeerId, source: Tag) -> Option<Tag> {
         let mut slot = self.peers.get(id)?.requests.get();
         for _ in 0..self.slots.count() {
             let state = self.slots.get(slot)?;
-            let ours = matches!(state.role, Role::RxRequest | Role::PutSink | Role::NakPut);
-            let (tag, next, answers) =
-                (self.slots.tag(slot), state.sequence, state.role == Role::NakPut);
+            let answers = matches!(state.role, Role::NakPut | Role::NakGet);
+            let ours = answers || state.role == Role::RxRequest || state.role.pulls();
+            let (tag, next) = (self.slots.tag(slot), state.sequence);
             if ours && { state.remote } == source {
                 let word = self.slots.word(slot);
                 // The slot may belong to another incarnation. It counts only while it is being

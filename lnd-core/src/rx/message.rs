@@ -131,7 +131,7 @@ impl<'m, P: Ports> Driver<'m, P> {
                 return self.on_request(now, link, id, from);
             }
             Message::PullReady(ready) => self.pull_ready(now, link, id, ready),
-            Message::CancelPut { .. } | Message::CancelGet { .. } => {
+            Message::CancelPut { .. } | Message::CancelGet { .. } | Message::CancelPush { .. } => {
                 self.on_cancel(now, link, id, message);
             }
             _ => self.on_answer(now, id, from, message),

@@ -10,7 +10,7 @@ use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Debts, Event};
 use crate::peers::PeerFlags;
 use crate::ports::trace::Trace;
-use crate::ports::{Ports, Tracer};
+use crate::ports::{Engine, Ports, Tracer};
 use crate::shard::Driver;
 use crate::slots::{Flags, New, Role};
 use crate::tx::{scatter, PostFrom, Why};
@@ -97,7 +97,8 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Answers a GET with `length` bytes (`lnd_recv` after an `lnet_parse` with `rdma_req`, S3-9).
     /// The upper layer decides what satisfies the GET (S1-8, S3-2). The bytes are staged, and the
-    /// peer gets a PULL_READY.
+    /// peer gets a PULL_READY. If the request carries a key, the bytes are pushed into the peer's
+    /// memory, and it gets a GET_DONE (S3-11).
     ///
     /// # Errors
     /// [`RecvError`]: nothing will be reported.
@@ -113,14 +114,34 @@ impl<P: Ports> Driver<'_, P> {
         if rx_request.kind != RequestKind::Get {
             return Err(self.refused(rx_request, Why::WrongKind));
         }
-        if let Err(why) = self.lend(&rx_request, Role::GetSource, it.source, it.length, it.user) {
+        let tag = rx_request.tag;
+        let pushes = self.is_to_be_pushed(tag);
+        let role = if pushes { Role::PushSource } else { Role::GetSource };
+        if let Err(why) = self.lend(&rx_request, role, it.source, it.length, it.user) {
             return Err(self.refused(rx_request, why));
         }
-        let tag = rx_request.tag;
         self.consume(tag);
         self.slots.arm(tag.index, it.deadline);
-        self.post_answer(now, tag);
+        match self.slots.owner(tag.index).link() {
+            Some(link) if pushes => {
+                let peer = self.peers.of_slot(tag.index);
+                if let Some(state) = self.slots.get_mut(tag.index) {
+                    state.flags.insert(Flags::OWES_DONE);
+                }
+                self.pull(now, tag, peer, link, PostFrom::Queue);
+            }
+            _ => self.post_answer(now, tag),
+        }
         Ok(tag)
+    }
+
+    /// Whether the answer to a GET is to be pushed: the request carries a key, and the engines of
+    /// both sides push.
+    fn is_to_be_pushed(&self, tag: Tag) -> bool {
+        let peer = self.peers.get(self.peers.of_slot(tag.index));
+        P::Engine::PUSHES
+            && peer.is_some_and(|peer| peer.is(PeerFlags::PUSHES))
+            && !self.slots.key(tag.index).is_empty()
     }
 
     /// Refuses a request. The sender of a PUT or GET gets a NAK. An inline message is dropped.

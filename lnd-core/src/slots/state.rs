@@ -36,6 +36,12 @@ pub enum Role {
     NakGet,
     /// A PUT_DONE or its failure that found no path at the end of the pull.
     PutDone,
+    /// Our GET: exposed, for the peer to push into (S3-11).
+    PushSink,
+    /// A peer's GET: we push.
+    PushSource,
+    /// A GET_DONE that found no path at the end of the push.
+    GetDone,
 }
 
 impl Role {
@@ -50,22 +56,32 @@ impl Role {
             Debts(Debts::HW.0 | Debts::MSG.0 | Debts::PEER.0)
         };
         match self {
-            Self::Immediate | Self::NakPut | Self::NakGet | Self::PutDone => Debts::MSG,
+            Self::Immediate | Self::NakPut | Self::NakGet | Self::PutDone | Self::GetDone => {
+                Debts::MSG
+            }
             Self::PutSource | Self::GetSource => source,
+            // No engine reports the end of a push to its sink.
+            Self::PushSink => Debts(Debts::HW.0 | Debts::MSG.0 | Debts::PEER.0),
             Self::GetSink => Debts(Debts::MSG.0 | Debts::PEER.0),
-            Self::GetPull | Self::PutSink => Debts::HW,
+            Self::GetPull | Self::PutSink | Self::PushSource => Debts::HW,
             Self::RxRequest | Self::InlineSink => Debts(0),
         }
     }
 
-    /// Whether a descriptor is staged for the peer to pull.
+    /// Whether memory is lent to the peer's engine: staged for it to pull, or exposed for it to
+    /// push into.
     pub(crate) const fn stages(self) -> bool {
-        matches!(self, Self::PutSource | Self::GetSource)
+        matches!(self, Self::PutSource | Self::GetSource | Self::PushSink)
     }
 
-    /// Whether this side pulls.
+    /// Whether this side's engine moves the payload: it pulls or pushes.
     pub(crate) const fn pulls(self) -> bool {
-        matches!(self, Self::GetPull | Self::PutSink)
+        matches!(self, Self::GetPull | Self::PutSink | Self::PushSource)
+    }
+
+    /// Whether it is a GET of ours.
+    pub(crate) const fn gets(self) -> bool {
+        matches!(self, Self::GetSink | Self::GetPull | Self::PushSink)
     }
 
     /// Whether this side has a descriptor for payload.
@@ -77,12 +93,12 @@ impl Role {
     /// Whether it begins with a request of ours, which needs a `Good` peer and a credit.
     pub(crate) const fn requests(self) -> bool {
         // These wait in the peer's queue; all others never need a credit (INV-11).
-        matches!(self, Self::Immediate | Self::PutSource | Self::GetSink)
+        matches!(self, Self::Immediate | Self::PutSource | Self::GetSink | Self::PushSink)
     }
 
     /// Whether it is a message alone that ends a transfer of the peer.
     pub(crate) const fn is_final(self) -> bool {
-        matches!(self, Self::NakPut | Self::NakGet | Self::PutDone)
+        matches!(self, Self::NakPut | Self::NakGet | Self::PutDone | Self::GetDone)
     }
 
     /// Whether the upper layer gets a report of the end.
@@ -113,7 +129,7 @@ bitflags::bitflags! {
         const DRAINING = 1 << 2;
         /// Arrived as a peer's request.
         const PASSIVE = 1 << 3;
-        /// The peer needs a PUT_DONE.
+        /// The peer needs a PUT_DONE or GET_DONE.
         const OWES_DONE = 1 << 4;
         /// The decision on its silence was postponed for a pause of this host (R41).
         const PAUSED = 1 << 5;
@@ -304,11 +320,14 @@ impl SlotState {
         LinkId::new(self.choice as usize).filter(|_| ours)
     }
 
-    /// Turns an inline message into a staged one if the peer accepts only `peer_max` bytes inline.
-    pub fn choose_role(&mut self, peer_max: u32) {
-        // The limit of the peer may be known only now, or may have changed with its incarnation.
+    /// Turns an inline message into a staged one if the peer accepts only `peer_max` bytes inline,
+    /// and a GET into one that the peer answers by a push if it `pushes`.
+    pub fn choose_role(&mut self, peer_max: u32, pushes: bool) {
+        // What the peer can do may be known only now, or may have changed with its incarnation.
         if self.role == Role::Immediate && self.length > peer_max {
             self.role = Role::PutSource;
+        } else if self.role == Role::GetSink && pushes {
+            self.role = Role::PushSink;
         }
     }
 

@@ -153,15 +153,17 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     fn cancel_once_more(&mut self, now: Instant, slot: u32, peer: PeerId, link: LinkId) {
-        // CANCEL_PUT names the session and number of the PUT_REQ too. It may overtake the PUT_REQ,
-        // and the puller then refuses that when it arrives (decision 0029).
+        // CANCEL_PUT and CANCEL_PUSH name the session and number of the request too. They may
+        // overtake it, and the peer then refuses it when it arrives (decision 0029).
         let source = self.slots.tag(slot);
         let Some(state) = self.slots.get(slot) else { return };
-        let message = if state.role == Role::GetSource {
-            Message::CancelGet { source, sink: state.remote }
-        } else {
-            let (session, sequence) = (state.session, state.sequence);
-            Message::CancelPut { source, session, sequence }
+        let (session, sequence) = (state.session, state.sequence);
+        let message = match state.role {
+            Role::GetSource => Message::CancelGet { source, sink: state.remote },
+            Role::PushSink if P::Engine::PUSHES => {
+                Message::CancelPush { sink: source, session, sequence }
+            }
+            _ => Message::CancelPut { source, session, sequence },
         };
         if self.send_control(now, peer, Some(link), &message) {
             // It counts even if it was not sent. A full lane must not lengthen the drain bound.

@@ -12,6 +12,7 @@ use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::key::Key;
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Debts, Event};
+use crate::peers::PeerFlags;
 use crate::ports::trace::Trace;
 use crate::ports::{Bd, Engine, Motion, Ports, PostError, Tracer};
 use crate::shard::Driver;
@@ -35,7 +36,8 @@ impl<P: Ports> Driver<'_, P> {
         let Some((record, state)) = self.peers.get(peer).zip(self.slots.get_mut(tag.index)) else {
             return;
         };
-        state.choose_role(record.inline_max());
+        let pushes = P::Engine::PUSHES && record.is(PeerFlags::PUSHES);
+        state.choose_role(record.inline_max(), pushes);
         let role = state.role;
         self.post_as(now, tag, peer, link, role, from);
     }
@@ -106,7 +108,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// A pull without a key from the peer cannot be posted where engines pull by key.
+    /// A pull or push without a key from the peer cannot be posted where engines have keys.
     #[inline]
     fn lacks_key(&mut self, tx: &Tx<'_>) -> Option<Cause> {
         if !P::Engine::KEYS || !tx.role.pulls() || !self.slots.key(tx.tag.index).is_empty() {
@@ -133,11 +135,18 @@ impl<P: Ports> Driver<'_, P> {
             None => (one.as_slice(), None),
             Some((list, count)) => (self.slots.lists.get(list, count), Some(list)),
         };
-        let motion = if tx.role.stages() {
-            Motion::Stage { to: nid }
+        let key = if P::Engine::KEYS && tx.role.pulls() {
+            self.slots.key(tx.tag.index)
         } else {
-            let key = if P::Engine::KEYS { self.slots.key(tx.tag.index) } else { Key::NONE };
-            Motion::Pull { from: nid, source: state.remote, key }
+            Key::NONE
+        };
+        let motion = match tx.role {
+            Role::PushSink if P::Engine::PUSHES => Motion::Expose { to: nid },
+            Role::PushSource if P::Engine::PUSHES => {
+                Motion::Push { to: nid, sink: state.remote, key }
+            }
+            role if role.stages() => Motion::Stage { to: nid },
+            _ => Motion::Pull { from: nid, source: state.remote, key },
         };
         let bd = Bd { tag: tx.tag, motion, length: state.length, fragments, list };
         link.engine.post(&bd)?;

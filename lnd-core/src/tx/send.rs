@@ -55,11 +55,14 @@ impl<P: Ports> Driver<'_, P> {
         let message = match tx.role {
             Role::Immediate => Message::Immediate { header, payload },
             Role::PutSource => Message::PutReq { header, source: tx.tag, length, key },
-            Role::GetSink => Message::GetReq { header, sink: tx.tag, length },
+            Role::GetSink | Role::PushSink => Message::GetReq { header, sink: tx.tag, length, key },
             Role::GetSource => {
                 Message::PullReady(PullReady { sink: remote, source: tx.tag, length, key })
             }
             Role::PutDone => Message::PutDone { source: remote, failed: why },
+            Role::GetDone if P::Engine::PUSHES => {
+                Message::GetDone { sink: remote, length, failed: why }
+            }
             Role::NakGet => Message::GetNak { sink: remote, why: why.unwrap_or(NakReason::Failed) },
             _ => Message::PutNak { source: remote, why: why.unwrap_or(NakReason::Failed) },
         };
@@ -76,7 +79,8 @@ impl<P: Ports> Driver<'_, P> {
         Ok(())
     }
 
-    /// The key with which the peer's engine pulls what was staged for it, where engines have keys.
+    /// The key with which the peer's engine pulls what was staged for it, or pushes into what was
+    /// exposed, where engines have keys.
     #[inline]
     fn staged_key(&self, tx: &Tx<'_>) -> Key {
         if !P::Engine::KEYS || !tx.role.stages() {

@@ -33,7 +33,7 @@ pub struct Posted {
     /// The doorbell has been rung since: the device knows of it.
     pub rung: bool,
     pub invalidated: bool,
-    /// A peer has pulled from it.
+    /// A peer has pulled from it, or pushed into it.
     pub pulled: bool,
     /// The done word: written, whether or not the completion got through.
     pub outcome: Option<Returned>,
@@ -42,10 +42,7 @@ pub struct Posted {
 impl Posted {
     /// The other node.
     pub fn with(&self) -> usize {
-        match self.motion {
-            Motion::Stage { to } => node_of(to),
-            Motion::Pull { from, .. } => node_of(from),
-        }
+        node_of(self.motion.peer())
     }
 }
 
@@ -175,9 +172,9 @@ impl Device {
 /// What one descriptor of one device can do now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// Pull all bytes from its source.
+    /// Pull all bytes from its source, or push them into its sink.
     Move,
-    /// Come back: there is nothing to pull from.
+    /// Come back: there is nothing to pull from or push into.
     NoSource,
     /// Come back since it was asked to.
     Return,
@@ -205,37 +202,46 @@ impl Fabric {
         if bd.invalidated && device.on_invalidate != OnInvalidate::Wins {
             return (device.on_invalidate != OnInvalidate::Never).then_some(Deed::Return);
         }
-        match bd.motion {
-            Motion::Stage { .. } => bd.invalidated.then_some(Deed::Return),
-            Motion::Pull { from, source, .. } => {
-                match self.stage(node_of(from), link, source, node) {
-                    Some(_) => Some(Deed::Move),
-                    None if device.hangs && !bd.invalidated => None,
-                    None => Some(Deed::NoSource),
-                }
-            }
+        if bd.motion.remote().is_none() {
+            return bd.invalidated.then_some(Deed::Return);
+        }
+        match self.lent(node, link, &bd.motion) {
+            Some(_) => Some(Deed::Move),
+            None if device.hangs && !bd.invalidated => None,
+            None => Some(Deed::NoSource),
         }
     }
 
-    /// The staged descriptor that a pull names, if its device can be read from.
-    fn stage(&self, node: usize, link: usize, source: Tag, to: usize) -> Option<&Posted> {
-        let device = self.devices.get(&(node, link)).filter(|d| d.moves_with(to))?;
-        let bd = device.posted.get(&source.index)?;
-        let staged = bd.tag == source && bd.rung && bd.outcome.is_none();
-        (staged && bd.motion == Motion::Stage { to: nid(to) }).then_some(bd)
+    /// What a pull or push of a node names, if that is there and its device moves data.
+    fn lent(&self, mover: usize, link: usize, motion: &Motion) -> Option<&Posted> {
+        let (owner, tag) = (node_of(motion.peer()), motion.remote()?);
+        let device = self.devices.get(&(owner, link)).filter(|d| d.moves_with(mover))?;
+        let bd = device.posted.get(&tag.index)?;
+        let there = bd.tag == tag && bd.rung && bd.outcome.is_none();
+        let to = nid(mover);
+        let fits = match motion {
+            Motion::Push { .. } => Motion::Expose { to },
+            _ => Motion::Stage { to },
+        };
+        (there && bd.motion == fits).then_some(bd)
     }
 
     /// Does one deed of [`deeds`](Self::deeds).
     pub fn act(&mut self, node: usize, link: usize, index: u32, deed: Deed) {
         let bd = self.devices[&(node, link)].posted[&index].clone();
         match deed {
-            Deed::Move => self.pull(node, link, index, &bd),
+            Deed::Move => self.move_data(node, link, index, &bd),
             Deed::NoSource => self.device(node, link).finish(index, Returned::Untouched),
             Deed::Return => {
                 let scribble = self.device(node, link).on_invalidate == OnInvalidate::Touched;
-                if scribble && matches!(bd.motion, Motion::Pull { .. }) {
-                    let half = vec![0xab; bd.length as usize / 2];
-                    self.write(node, &bd.fragments, &half);
+                let half = vec![0xab; bd.length as usize / 2];
+                match bd.motion {
+                    Motion::Pull { .. } if scribble => self.write(node, &bd.fragments, &half),
+                    Motion::Push { to, .. } if scribble => {
+                        let sink = self.lent(node, link, &bd.motion).map(|it| it.fragments.clone());
+                        self.write(node_of(to), &sink.unwrap_or_default(), &half);
+                    }
+                    _ => {}
                 }
                 let returned =
                     if scribble || bd.pulled { Returned::Touched } else { Returned::Untouched };
@@ -244,25 +250,31 @@ impl Fabric {
         }
     }
 
-    fn pull(&mut self, node: usize, link: usize, index: u32, bd: &Posted) {
-        let Motion::Pull { from, source, .. } = bd.motion else { return };
-        let from = node_of(from);
-        let Some(stage) = self.stage(from, link, source, node).cloned() else { return };
-        if bd.length > stage.length {
+    fn move_data(&mut self, node: usize, link: usize, index: u32, bd: &Posted) {
+        let Some(lent) = self.lent(node, link, &bd.motion).cloned() else { return };
+        let (owner, tag) = (bd.with(), lent.tag);
+        if bd.length > lent.length {
             self.device(node, link).finish(index, Returned::Touched);
             return;
         }
-        let bytes = self.read(from, &stage.fragments, bd.length as usize);
-        self.write(node, &bd.fragments, &bytes);
+        let pushes = matches!(bd.motion, Motion::Push { .. });
+        if pushes {
+            let bytes = self.read(node, &bd.fragments, bd.length as usize);
+            self.write(owner, &lent.fragments, &bytes);
+            self.pushed.insert((node, self.incarnations[&node], bd.tag));
+        } else {
+            let bytes = self.read(owner, &lent.fragments, bd.length as usize);
+            self.write(node, &bd.fragments, &bytes);
+            self.pulled.insert((owner, self.incarnations[&owner], tag));
+        }
         self.device(node, link).finish(index, Returned::Ok);
-        self.pulled.insert((from, self.incarnations[&from], source));
         let signals = Features::REMOTE_COMPLETION.0;
-        let tells = self.device(from, link).features & signals != 0;
-        if let Some(stage) = self.device(from, link).posted.get_mut(&source.index) {
-            stage.pulled = true;
+        let tells = self.device(owner, link).features & signals != 0 && !pushes;
+        if let Some(lent) = self.device(owner, link).posted.get_mut(&tag.index) {
+            lent.pulled = true;
         }
         if tells {
-            self.device(from, link).finish(source.index, Returned::Ok);
+            self.device(owner, link).finish(tag.index, Returned::Ok);
         }
     }
 }

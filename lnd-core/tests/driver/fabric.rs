@@ -9,7 +9,7 @@ use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::key::{Key, MAX_KEY};
 use lnd_core::message::Lane;
-use lnd_core::ports::{Motion, Sent};
+use lnd_core::ports::Sent;
 
 use super::device::{Device, Posted};
 use super::letter::Letter;
@@ -87,6 +87,8 @@ pub struct Fabric {
     pub said: Vec<(usize, usize, &'static str)>,
     /// Staged transfers that were pulled whole: `(node, incarnation, tag)`.
     pub pulled: BTreeSet<(usize, u64, Tag)>,
+    /// Transfers that were pushed whole: `(node, incarnation, tag)` of the side that pushes.
+    pub pushed: BTreeSet<(usize, u64, Tag)>,
     pub incarnations: BTreeMap<usize, u64>,
     /// Most pulls that the devices of one node had from another at once.
     pub most_pulls: BTreeMap<(usize, usize), usize>,
@@ -175,31 +177,32 @@ impl Fabric {
         self.injected_faults.get_mut(kind)?.pop_front()
     }
 
-    /// Pulls from a node that the devices of another have now.
+    /// Pulls from a node, and pushes to it, that the devices of another have now.
     pub fn pulls(&self, node: usize, from: usize) -> usize {
         let devices = self.devices.iter().filter(|((n, _), _)| *n == node);
         let of = |bd: &&Posted| {
-            let theirs = matches!(bd.motion, Motion::Pull { from: f, .. } if node_of(f) == from);
+            let theirs = bd.motion.remote().is_some() && bd.with() == from;
             theirs && bd.outcome.is_none()
         };
         devices.map(|(_, device)| device.posted.values().filter(of).count()).sum()
     }
 
-    /// What is staged may be taken back: no device has a pull of it that has not ended, whatever
-    /// drivers know. From now on none may get one.
+    /// What is lent may be taken back: no device has a pull of it, or a push into it, that has not
+    /// ended, whatever drivers know. From now on none may get one.
     pub fn assert_not_pulled(&mut self, node: usize, link: usize, tag: Tag) {
         let staged = self.devices[&(node, link)].posted.get(&tag.index);
-        if !staged.is_some_and(|bd| bd.tag == tag && matches!(bd.motion, Motion::Stage { .. })) {
+        if !staged.is_some_and(|bd| bd.tag == tag && bd.motion.remote().is_none()) {
             return;
         }
         for ((puller, _), device) in &self.devices {
             let stopped = device.stopped || device.stopping.get(&node) == Some(&true);
             let pulls = |bd: &Posted| {
-                let Motion::Pull { from, source, .. } = bd.motion else { return false };
-                (from, source) == (nid(node), tag) && bd.outcome.is_none() && !stopped
+                (bd.with(), bd.motion.remote()) == (node, Some(tag))
+                    && bd.outcome.is_none()
+                    && !stopped
             };
             let pulled = device.posted.values().find(|bd| pulls(bd));
-            assert!(pulled.is_none(), "taken back while node {puller} pulls it: {pulled:?}");
+            assert!(pulled.is_none(), "taken back while node {puller} moves it: {pulled:?}");
         }
         self.taken_back.insert((node, self.incarnations[&node], tag));
     }

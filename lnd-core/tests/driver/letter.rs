@@ -8,7 +8,7 @@ use lnd_core::ports::Features;
 use super::fabric::node_of;
 
 /// What [`Letter::kind`] may say.
-pub const KINDS: [&str; 13] = [
+pub const KINDS: [&str; 15] = [
     "hello",
     "hello_ack",
     "immediate",
@@ -22,6 +22,8 @@ pub const KINDS: [&str; 13] = [
     "pull_ready",
     "cancel_put",
     "cancel_get",
+    "get_done",
+    "cancel_push",
 ];
 
 /// A test that names a kind that does not exist would hold, lose or count nothing.
@@ -89,6 +91,8 @@ impl Letter {
             Message::GetNak { .. } => "get_nak",
             Message::CancelPut { .. } => "cancel_put",
             Message::CancelGet { .. } => "cancel_get",
+            Message::GetDone { .. } => "get_done",
+            Message::CancelPush { .. } => "cancel_push",
             Message::Noop => "noop",
             Message::Close => "close",
             Message::PullReady(_) => "pull_ready",

@@ -489,7 +489,7 @@ impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
     fn verify(&self, report: &Report, job: &Job) {
         let fabric = self.fabric.borrow();
         match report.role {
-            Role::InlineSink | Role::PutSink | Role::GetPull => {
+            Role::InlineSink | Role::PutSink | Role::GetPull | Role::PushSink => {
                 let got = fabric.read(self.me, &job.fragments, report.bytes as usize);
                 let right = got.iter().enumerate().all(|(i, &b)| b == content(job.id, i));
                 assert!(right && got.len() == report.bytes as usize, "payload of {report:?}");
@@ -498,6 +498,11 @@ impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
                 let incarnation = self.driver.identity().incarnation.raw();
                 let moved = fabric.pulled.contains(&(self.me, incarnation, report.tag));
                 assert!(moved, "OK and never pulled: {report:?}");
+            }
+            Role::PushSource => {
+                let incarnation = self.driver.identity().incarnation.raw();
+                let moved = fabric.pushed.contains(&(self.me, incarnation, report.tag));
+                assert!(moved, "OK and never pushed: {report:?}");
             }
             _ => {}
         }

@@ -43,6 +43,7 @@ pub struct MockEngine<const SAFE_INVALIDATE: bool = true> {
 impl<const SAFE_INVALIDATE: bool> Engine for MockEngine<SAFE_INVALIDATE> {
     const CONNECTIONS: bool = true;
     const KEYS: bool = true;
+    const PUSHES: bool = true;
     const SAFE_INVALIDATE: bool = SAFE_INVALIDATE;
 
     fn features(&self) -> Features {
@@ -52,15 +53,14 @@ impl<const SAFE_INVALIDATE: bool> Engine for MockEngine<SAFE_INVALIDATE> {
     fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);
-        let with = match bd.motion {
-            Motion::Stage { to } => node_of(to),
-            Motion::Pull { from, .. } => node_of(from),
-        };
+        let with = node_of(bd.motion.peer());
+        let pushes = matches!(bd.motion, Motion::Push { .. } | Motion::Expose { .. });
+        assert!(device.features & Features::PUSHES.0 != 0 || !pushes, "it does not push (S3-11)");
         let stopped = device.asked_to_stop(with);
         assert!(!stopped, "posted to what was asked to stop (S0-20)");
-        if let (Motion::Pull { source, .. }, false) = (bd.motion, SAFE_INVALIDATE) {
-            let back = (with, fabric.incarnations[&with], source);
-            assert!(!fabric.taken_back.contains(&back), "pulls what was taken back: {source:?}");
+        if let (Some(lent), false) = (bd.motion.remote(), SAFE_INVALIDATE) {
+            let back = (with, fabric.incarnations[&with], lent);
+            assert!(!fabric.taken_back.contains(&back), "moves what was taken back: {lent:?}");
         }
         let device = fabric.device(self.node, self.link);
         let room: u32 = bd.fragments.iter().map(|f| f.length).sum();
@@ -86,12 +86,14 @@ impl<const SAFE_INVALIDATE: bool> Engine for MockEngine<SAFE_INVALIDATE> {
             outcome: None,
         };
         device.posted.insert(bd.tag.index, posted);
-        if let Motion::Stage { .. } = bd.motion {
+        if bd.motion.remote().is_none() {
             fabric.give_key(self.node, self.link, bd.tag);
         }
-        if let Motion::Pull { from, source, key } = bd.motion {
-            fabric.check_key(node_of(from), self.link, source, key);
-            let pair = (self.node, node_of(from));
+        if let Motion::Pull { source: lent, key, .. } | Motion::Push { sink: lent, key, .. } =
+            bd.motion
+        {
+            fabric.check_key(with, self.link, lent, key);
+            let pair = (self.node, with);
             let now = fabric.pulls(pair.0, pair.1);
             let most = fabric.most_pulls.entry(pair).or_default();
             *most = now.max(*most);
@@ -312,9 +314,14 @@ impl Channel for MockChannel {
             "sent {} without room",
             letter.kind()
         );
-        if let Message::PutReq { source, .. } | Message::PullReady(PullReady { source, .. }) =
-            *message
-        {
+        let announced = match *message {
+            Message::PutReq { source, .. } | Message::PullReady(PullReady { source, .. }) => {
+                Some(source)
+            }
+            Message::GetReq { sink, key, .. } if !key.is_empty() => Some(sink),
+            _ => None,
+        };
+        if let Some(source) = announced {
             let staged = fabric.device(self.node, link.index()).posted.get(&source.index);
             let announced = staged.is_some_and(|bd| bd.tag == source && bd.rung);
             assert!(announced, "sent {} before its source was staged (INV-7)", letter.kind());

@@ -22,7 +22,24 @@ use super::observed::assert_observed;
 use super::tally::Tally;
 use super::world::WorldOf;
 
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 14] = [
+    "hello",
+    "hello_ack",
+    "immediate",
+    "put_req",
+    "put_nak",
+    "put_done",
+    "get_req",
+    "get_nak",
+    "noop",
+    "pull_ready",
+    "get_done",
+    "cancel_put",
+    "cancel_get",
+    "cancel_push",
+];
+
+const KINDS_OF_PULLS: [&str; 12] = [
     "hello",
     "hello_ack",
     "immediate",
@@ -37,12 +54,24 @@ const KINDS: [&str; 12] = [
     "cancel_get",
 ];
 
+/// What the engines of a storm are like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Engines {
+    /// Only whole links can be stopped.
+    Plain,
+    /// They can stop their connections one by one.
+    Connect,
+    /// As much, and most of them push.
+    Push,
+}
+
 struct Storm<const SAFE_INVALIDATE: bool> {
     w: WorldOf<SAFE_INVALIDATE>,
     dice: Dice,
     links: usize,
     /// The engines can stop their connections one by one.
     connects: bool,
+    pushes: bool,
     sent: Vec<(usize, Tag)>,
 }
 
@@ -88,7 +117,8 @@ fn small_config(dice: &mut Dice) -> Config {
 }
 
 impl<const SAFE_INVALIDATE: bool> Storm<SAFE_INVALIDATE> {
-    fn new(seed: u64, connects: bool) -> Self {
+    fn new(seed: u64, engines: Engines) -> Self {
+        let connects = engines != Engines::Plain;
         let mut dice = Dice(seed);
         let mut config = small_config(&mut dice);
         config.connections = if connects { [1, 2, 16][seed as usize % 3] } else { 0 };
@@ -100,6 +130,10 @@ impl<const SAFE_INVALIDATE: bool> Storm<SAFE_INVALIDATE> {
             if dice.once_in(4) {
                 device.features &= !Features::REMOTE_COMPLETION.0;
             }
+            // Dice of other storms fall as they did before there were pushes.
+            if engines == Engines::Push && !dice.once_in(8) {
+                device.features |= Features::PUSHES.0;
+            }
         }
         fabric.ends_at_once = dice.once_in(3);
         fabric.reliable = dice.once_in(2);
@@ -107,7 +141,8 @@ impl<const SAFE_INVALIDATE: bool> Storm<SAFE_INVALIDATE> {
         for node in &mut w.nodes {
             node.polls = (seed >> 3) as usize & node.me & 1 != 0;
         }
-        Self { w, dice, links, connects, sent: Vec::new() }
+        let pushes = engines == Engines::Push;
+        Self { w, dice, links, connects, pushes, sent: Vec::new() }
     }
 
     fn node(&mut self) -> usize {
@@ -256,7 +291,12 @@ impl<const SAFE_INVALIDATE: bool> Storm<SAFE_INVALIDATE> {
     }
 
     fn fault(&mut self) {
-        let kinds = if SAFE_INVALIDATE { &KINDS[..10] } else { &KINDS };
+        let kinds = match (self.pushes, SAFE_INVALIDATE) {
+            (true, true) => &KINDS[..11],
+            (true, false) => &KINDS,
+            (false, true) => &KINDS[..10],
+            (false, false) => &KINDS_OF_PULLS,
+        };
         let kind = self.dice.pick(kinds);
         let sent = self.dice.pick(&[Sent::Ok, Sent::NotDelivered, Sent::Unknown]);
         // A reliable channel says of what it loses that it does not know, and repeats nothing.
@@ -388,9 +428,10 @@ impl<const SAFE_INVALIDATE: bool> Storm<SAFE_INVALIDATE> {
     }
 }
 
-fn storm<const SAFE_INVALIDATE: bool>(seed: u64, connects: bool, tally: &mut Tally) {
+/// Returns how many transfers were pushed.
+fn storm<const SAFE_INVALIDATE: bool>(seed: u64, engines: Engines, tally: &mut Tally) -> usize {
     println!("seed {seed}");
-    let mut storm = Storm::<SAFE_INVALIDATE>::new(seed, connects);
+    let mut storm = Storm::<SAFE_INVALIDATE>::new(seed, engines);
     for _ in 0..2000 {
         storm.step();
     }
@@ -405,14 +446,18 @@ fn storm<const SAFE_INVALIDATE: bool>(seed: u64, connects: bool, tally: &mut Tal
     storm.shut_down();
     assert_observed(&mut storm.w);
     tally.add(&storm.w);
+    let pushed = storm.w.fabric.borrow().pushed.len();
+    pushed
 }
 
-fn storms<const SAFE_INVALIDATE: bool>(seeds: std::ops::Range<u64>, connects: bool) {
-    let mut tally = Tally::new();
+fn storms<const SAFE_INVALIDATE: bool>(seeds: std::ops::Range<u64>, engines: Engines) {
+    let (mut tally, mut pushed) = (Tally::new(), 0);
     for seed in seeds {
-        storm::<SAFE_INVALIDATE>(seed, connects, &mut tally);
+        pushed += storm::<SAFE_INVALIDATE>(seed, engines, &mut tally);
     }
     tally.assert_rough();
+    assert_eq!(pushed > 200, engines == Engines::Push, "{pushed} pushed");
+    let connects = engines != Engines::Plain;
     let [said, heard] = [Counter::Cancels, Counter::CancelsHeard].map(|it| tally.value(it));
     assert_eq!(
         (said > 300, heard > 150),
@@ -420,7 +465,7 @@ fn storms<const SAFE_INVALIDATE: bool>(seeds: std::ops::Range<u64>, connects: bo
         "{said} said, {heard} heard"
     );
     let reset = tally.value(Counter::ConnectionsReset);
-    assert!(if connects { reset > 1000 } else { reset == 0 }, "{reset} connections reset");
+    assert!(if connects { reset > 500 } else { reset == 0 }, "{reset} connections reset");
 }
 
 /// Storms in each half. Under Miri a storm takes minutes.
@@ -428,25 +473,39 @@ const SEEDS: u64 = if cfg!(miri) { 20 } else { 400 };
 
 #[test]
 fn r72_storms_first_half() {
-    storms::<true>(0..SEEDS, false);
+    storms::<true>(0..SEEDS, Engines::Plain);
 }
 
 #[test]
 fn r72_storms_second_half() {
-    storms::<true>(SEEDS..2 * SEEDS, false);
+    storms::<true>(SEEDS..2 * SEEDS, Engines::Plain);
 }
 
 /// Engines that can stop their connections one by one.
 #[test]
 fn r72_storms_over_connections() {
-    storms::<true>(0..SEEDS, true);
+    storms::<true>(0..SEEDS, Engines::Connect);
 }
 
 /// Engines that must not take staged memory back while it may be pulled.
 #[test]
 fn r72_storms_without_invalidates() {
-    storms::<false>(0..SEEDS / 2, false);
-    storms::<false>(SEEDS / 2..SEEDS, true);
+    storms::<false>(0..SEEDS / 2, Engines::Plain);
+    storms::<false>(SEEDS / 2..SEEDS, Engines::Connect);
+}
+
+/// Engines that push, where both sides' do (S3-11).
+#[test]
+fn s3_11_storms_of_pushes() {
+    storms::<true>(0..SEEDS / 2, Engines::Push);
+    storms::<false>(SEEDS / 2..SEEDS, Engines::Push);
+}
+
+/// A peer that does not count our session names none of it in its requests. Its own session was
+/// unverified here, after a delayed hello: its requests were dropped for ever.
+#[test]
+fn s0_18_a_storm_after_which_no_request_was_taken() {
+    storm::<false>(6291, Engines::Plain, &mut Tally::new());
 }
 
 #[test]
@@ -455,7 +514,8 @@ fn r72_more_storms() {
     let number = |name| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
     let first = number("SEED").unwrap_or(1000);
     for seed in first..first + number("COUNT").unwrap_or(1000) {
-        storm::<true>(seed, seed % 2 == 1, &mut Tally::new());
-        storm::<false>(seed, seed % 2 == 1, &mut Tally::new());
+        let engines = [Engines::Plain, Engines::Connect, Engines::Push][seed as usize % 3];
+        storm::<true>(seed, engines, &mut Tally::new());
+        storm::<false>(seed, engines, &mut Tally::new());
     }
 }

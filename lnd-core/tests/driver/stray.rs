@@ -21,7 +21,7 @@ fn each() -> Vec<Message<'static>> {
     vec![
         Message::Immediate { header: &[0; 8], payload: &[1; 10] },
         Message::PutReq { header: &[0; 8], source: TAG, length: 5000, key: b"forged" },
-        Message::GetReq { header: &[0; 8], sink: TAG, length: 5000 },
+        Message::GetReq { header: &[0; 8], sink: TAG, length: 5000, key: &[] },
         Message::PutNak { source: TAG, why: NakReason::NoMatch },
         Message::PutDone { source: TAG, failed: None },
         Message::GetNak { sink: TAG, why: NakReason::NoMatch },

@@ -62,6 +62,22 @@ fn get() {
 }
 
 #[test]
+fn push() {
+    fabric(|it| it.pushes = true);
+    let mut w = World::met(LANES);
+    let _ = w.submit(Kind::Get, 4096);
+    w.sent(0);
+    w.receive(1, Says::Takes);
+    w.push();
+    w.interrupt(1);
+    w.report(1);
+    w.receive(0, Says::Takes);
+    w.interrupt(0);
+    w.report(0);
+    assert_true("push", &World::happened());
+}
+
+#[test]
 fn nak() {
     let mut w = World::met(LANES);
     let _ = w.submit(Kind::Put, 4096);

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use lnd_core::driver::IrqHandle;
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, PeerId, Tag};
+use lnd_core::key::Key;
 use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::owned::OwnedMessage;
@@ -62,6 +63,8 @@ pub struct Fabric {
     pub gives_back: bool,
     /// They may be asked for what a peer is reading.
     pub safe: bool,
+    /// They push, and have keys for it.
+    pub pushes: bool,
     /// The registers read all ones.
     pub blank: bool,
     stopped: bool,
@@ -82,6 +85,7 @@ thread_local!(static FABRIC: RefCell<Fabric> = RefCell::new(Fabric {
     peers: [None; 2],
     gives_back: true,
     safe: true,
+    pushes: false,
     blank: false,
     stopped: false,
     gone: false,
@@ -192,13 +196,31 @@ impl Ports for Port {
 
 impl Engine for Port {
     const SAFE_INVALIDATE: bool = false;
+    const KEYS: bool = true;
+    const PUSHES: bool = true;
+
+    fn has_keys(&self) -> bool {
+        fabric(|it| it.pushes)
+    }
+
+    fn key(&self, _tag: Tag) -> Key {
+        if self.has_keys() {
+            Key::new(b"key").unwrap()
+        } else {
+            Key::NONE
+        }
+    }
 
     fn safe_invalidate(&self) -> bool {
         fabric(|it| it.safe)
     }
 
     fn features(&self) -> Features {
-        Features::REMOTE_COMPLETION
+        if self.has_keys() {
+            Features::PUSHES
+        } else {
+            Features::REMOTE_COMPLETION
+        }
     }
 
     fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
@@ -207,8 +229,12 @@ impl Engine for Port {
             it.watched[self.0] = Some(bd.tag);
             it.posted.insert(place, (bd.tag, bd.motion));
         });
-        let stages = matches!(bd.motion, Motion::Stage { .. });
-        self.called(if stages { "post(Stage)" } else { "post(Pull)" });
+        self.called(match bd.motion {
+            Motion::Stage { .. } => "post(Stage)",
+            Motion::Pull { .. } => "post(Pull)",
+            Motion::Expose { .. } => "post(Expose)",
+            Motion::Push { .. } => "post(Push)",
+        });
         Ok(())
     }
 
@@ -275,6 +301,7 @@ fn name_of(message: &Message<'_>) -> &'static str {
         Message::PutReq { .. } => "PUT_REQ",
         Message::PutNak { .. } => "PUT_NAK",
         Message::GetReq { .. } => "GET_REQ",
+        Message::GetDone { .. } => "GET_DONE",
         Message::PullReady(_) => "PULL_READY",
         Message::CancelPut { .. } => "CANCEL_PUT",
         Message::Noop => "NOOP",

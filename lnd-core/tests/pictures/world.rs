@@ -199,6 +199,23 @@ impl World {
         }
     }
 
+    /// The engines move what one pushes into what the other has exposed.
+    pub fn push(&mut self) {
+        let posted: Vec<_> = fabric(|it| it.posted.iter().map(|(k, v)| (*k, *v)).collect());
+        for ((node, link, index), (tag, motion)) in posted {
+            let Motion::Push { to, sink, .. } = motion else { continue };
+            fabric(|it| {
+                let exposed = it.posted.get(&(node_of(to), link, sink.index)).expect("not exposed");
+                assert_eq!(exposed.0, sink);
+                it.posted.remove(&(node, link, index));
+                let engines = it.lanes.engines;
+                it.note("~>", engines[node][link], engines[node_of(to)][link], &[]);
+                let completion = Completion { tag, returned: Returned::Ok };
+                it.completions.push_back((node, LINKS[link], completion));
+            });
+        }
+    }
+
     /// A staged descriptor comes back OK: its peer, which no lane shows, has pulled.
     pub fn pulled(&mut self, link: usize) {
         fabric(|it| {

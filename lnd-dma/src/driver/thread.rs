@@ -99,6 +99,8 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         let (nid, source, direction) = match bd.motion {
             Motion::Stage { to } => (to, Tag { index: 0, generation: 0 }, Flags(0)),
             Motion::Pull { from, source, .. } => (from, source, Flags::PULL),
+            // The registers know no push.
+            Motion::Expose { .. } | Motion::Push { .. } => return Err(PostError::Invalid),
         };
         let known = self.nodes.node_of(nid).filter(|&node| node <= MAX_NODE);
         let node = known.ok_or(PostError::Invalid)?;

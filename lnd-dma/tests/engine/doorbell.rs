@@ -82,6 +82,8 @@ fn what_cannot_be_is_refused_and_nothing_is_posted() {
     let mut world = plant.world();
     let (stage, many) = (Motion::Stage { to: nid(1) }, [Fragment::new(WINDOW, 8); 257]);
     let huge = [Fragment::new(WINDOW, MAX_FRAGMENT + 1)];
+    // S3-11: the registers know no push.
+    let push = Motion::Push { to: nid(1), sink: tag(1), key: Key::NONE };
     let bad = |index, motion, length, fragments, list| Bd {
         tag: tag(index),
         motion,
@@ -99,6 +101,8 @@ fn what_cannot_be_is_refused_and_nothing_is_posted() {
         ("a list beyond the table", bad(0, stage, 8, &many[..2], Some(2))),
         ("a node that is not known", bad(0, Motion::Stage { to: nid(1000) }, 8, &many[..1], None)),
         ("a node beyond 255", bad(0, Motion::Stage { to: nid(256) }, 8, &many[..1], None)),
+        ("memory to push into", bad(0, Motion::Expose { to: nid(1) }, 8, &many[..1], None)),
+        ("a push", bad(0, push, 8, &many[..1], None)),
     ] {
         assert_eq!(world.port(A).driver.post(&bd), Err(PostError::Invalid), "{what}");
     }

@@ -50,7 +50,7 @@ fn post(world: &mut World<'_>, random: &mut Random, at: At, tag: Tag, motion: Mo
     let held = fragments.iter().map(|f| f.length).sum::<u32>();
     let length = match motion {
         Motion::Stage { .. } => held,
-        Motion::Pull { .. } => random.below(held + 1),
+        _ => random.below(held + 1),
     };
     let list = Some(tag.index as u16);
     let driver = &mut world.port(at).driver;

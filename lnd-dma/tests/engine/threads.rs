@@ -94,7 +94,7 @@ impl<'p> Node<'p> {
     fn post(&mut self, tag: Tag, motion: Motion, fragments: Vec<Fragment>, length: u32) {
         let access = match motion {
             Motion::Stage { .. } => Access::Read { by: 1 - self.me },
-            Motion::Pull { .. } => Access::Write,
+            _ => Access::Write,
         };
         self.plant.bus.grant(self.me, &fragments, access);
         let list = Some(tag.index as u16);

@@ -113,28 +113,11 @@ fn lnd<const SWAPPED: bool>(
         kind::HELLO => hello(reader, length, strict)?,
         kind::HELLO_ACK => hello_ack(reader, length, strict)?,
         kind::IMMEDIATE => immediate(reader, length)?,
-        kind::PUT_REQ => {
-            let Request { tag: source, length, header, key } = request(reader, length)?;
-            Message::PutReq { header, source, length, key }
+        kind::PUT_REQ | kind::GET_REQ => request(reader, length, kind)?,
+        kind::PUT_NAK | kind::GET_NAK | kind::PUT_DONE | kind::GET_DONE => {
+            answer(reader, length, kind)?
         }
-        kind::GET_REQ => {
-            reader.reserved::<1>(at::REQ_KEY)?;
-            let Request { tag: sink, length, header, .. } = request(reader, length)?;
-            Message::GetReq { header, sink, length }
-        }
-        kind::PUT_NAK => {
-            let (source, why) = answer(reader, length)?;
-            Message::PutNak { source, why: why.ok_or(DecodeError::BadRefusal)? }
-        }
-        kind::GET_NAK => {
-            let (sink, why) = answer(reader, length)?;
-            Message::GetNak { sink, why: why.ok_or(DecodeError::BadRefusal)? }
-        }
-        kind::PUT_DONE => {
-            let (source, failed) = answer(reader, length)?;
-            Message::PutDone { source, failed }
-        }
-        kind::CANCEL_PUT | kind::CANCEL_GET => cancel(reader, length, kind)?,
+        kind::CANCEL_PUT | kind::CANCEL_GET | kind::CANCEL_PUSH => cancel(reader, length, kind)?,
         kind::NOOP => expect_length(length, HEADER_LEN).map(|()| Message::Noop)?,
         kind::CLOSE => expect_length(length, HEADER_LEN).map(|()| Message::Close)?,
         _ => return Err(DecodeError::Kind),
@@ -294,21 +277,13 @@ fn key_len<const SWAPPED: bool>(
     }
 }
 
-/// What a PUT_REQ or GET_REQ says.
-struct Request<'a> {
-    tag: Tag,
-    /// Bytes staged, or room.
-    length: u32,
-    header: &'a [u8],
-    key: &'a [u8],
-}
-
 /// PUT_REQ and GET_REQ.
 #[inline(always)]
 fn request<const SWAPPED: bool>(
     reader: Reader<'_, SWAPPED>,
     length: usize,
-) -> Result<Request<'_>, DecodeError> {
+    kind: u8,
+) -> Result<Message<'_>, DecodeError> {
     let fixed = reader.first::<REQ_LEN>()?;
     let header = usize::from(fixed.u16(at::REQ_HEADER)?);
     fixed.reserved::<1>(at::REQ_REST)?;
@@ -317,28 +292,45 @@ fn request<const SWAPPED: bool>(
     }
     let key = key_len(fixed, at::REQ_KEY)?;
     expect_length(length, REQ_LEN + header + key)?;
-    Ok(Request {
-        tag: Tag::from_cookie(fixed.u64(at::COOKIE)?),
-        length: fixed.u32(at::REQ_LENGTH)?,
-        header: reader.bytes(REQ_LEN, header)?,
-        key: reader.bytes(REQ_LEN + header, key)?,
+    let tag = Tag::from_cookie(fixed.u64(at::COOKIE)?);
+    let length = fixed.u32(at::REQ_LENGTH)?;
+    let key = reader.bytes(REQ_LEN + header, key)?;
+    let header = reader.bytes(REQ_LEN, header)?;
+    Ok(if kind == kind::PUT_REQ {
+        Message::PutReq { header, source: tag, length, key }
+    } else {
+        Message::GetReq { header, sink: tag, length, key }
     })
 }
 
-/// PUT_NAK, GET_NAK and PUT_DONE: tag and refusal, zero being none.
+/// PUT_NAK, GET_NAK, PUT_DONE and GET_DONE: tag and refusal, zero being none, and the bytes of a
+/// push that went well.
 #[inline(always)]
 fn answer<const SWAPPED: bool>(
     reader: Reader<'_, SWAPPED>,
     length: usize,
-) -> Result<(Tag, Option<NakReason>), DecodeError> {
+    kind: u8,
+) -> Result<Message<'_>, DecodeError> {
     expect_length(length, ANSWER_LEN)?;
     let reader = reader.first::<ANSWER_LEN>()?;
-    reader.reserved::<7>(at::REFUSAL_REST)?;
-    let why = match reader.u8(at::REFUSAL)? {
+    reader.reserved::<3>(at::REFUSAL_REST)?;
+    let refusal = reader.u8(at::REFUSAL)?;
+    let length = reader.u32(at::PUSHED)?;
+    if length != 0 && (refusal != 0 || kind != kind::GET_DONE) {
+        return Err(DecodeError::Reserved);
+    }
+    let failed = match refusal {
         0 => None,
         wire => Some(NakReason::from_wire(wire).ok_or(DecodeError::BadRefusal)?),
     };
-    Ok((Tag::from_cookie(reader.u64(at::COOKIE)?), why))
+    let tag = Tag::from_cookie(reader.u64(at::COOKIE)?);
+    Ok(match (kind, failed) {
+        (kind::PUT_DONE, failed) => Message::PutDone { source: tag, failed },
+        (kind::GET_DONE, failed) => Message::GetDone { sink: tag, length, failed },
+        (_, None) => return Err(DecodeError::BadRefusal),
+        (kind::PUT_NAK, Some(why)) => Message::PutNak { source: tag, why },
+        (_, Some(why)) => Message::GetNak { sink: tag, why },
+    })
 }
 
 fn cancel<const SWAPPED: bool>(
@@ -348,11 +340,15 @@ fn cancel<const SWAPPED: bool>(
 ) -> Result<Message<'_>, DecodeError> {
     expect_length(length, CANCEL_LEN)?;
     let reader = reader.first::<CANCEL_LEN>()?;
-    let source = Tag::from_cookie(reader.u64(at::CANCEL_SOURCE)?);
+    let tag = Tag::from_cookie(reader.u64(at::CANCEL_SOURCE)?);
     if kind == kind::CANCEL_GET {
         let sink = Tag::from_cookie(reader.u64(at::CANCEL_SINK)?);
-        return Ok(Message::CancelGet { source, sink });
+        return Ok(Message::CancelGet { source: tag, sink });
     }
     let (session, sequence) = (reader.u32(at::CANCEL_SESSION)?, reader.u32(at::CANCEL_SEQUENCE)?);
-    Ok(Message::CancelPut { source, session, sequence })
+    Ok(if kind == kind::CANCEL_PUT {
+        Message::CancelPut { source: tag, session, sequence }
+    } else {
+        Message::CancelPush { sink: tag, session, sequence }
+    })
 }

@@ -25,17 +25,23 @@ pub fn encoded_len(envelope: &Envelope, message: &Message<'_>) -> Result<usize, 
         Message::HelloAck(HelloAck { version: Some(0), .. }) => return Err(EncodeError::NoVersion),
         Message::Hello(_) | Message::HelloAck(_) => (HELLO_LEN, 0, 0),
         Message::Immediate { header, payload } => (IMMEDIATE_LEN, header.len(), payload.len()),
-        Message::PutReq { key, .. } | Message::PullReady(PullReady { key, .. })
+        Message::PutReq { key, .. }
+        | Message::GetReq { key, .. }
+        | Message::PullReady(PullReady { key, .. })
             if key.len() > MAX_KEY =>
         {
             return Err(EncodeError::KeyTooLong)
         }
-        Message::PutReq { header, key, .. } => (REQ_LEN, header.len(), key.len()),
-        Message::GetReq { header, .. } => (REQ_LEN, header.len(), 0),
-        Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => {
-            (ANSWER_LEN, 0, 0)
+        Message::PutReq { header, key, .. } | Message::GetReq { header, key, .. } => {
+            (REQ_LEN, header.len(), key.len())
         }
-        Message::CancelPut { .. } | Message::CancelGet { .. } => (CANCEL_LEN, 0, 0),
+        Message::PutNak { .. }
+        | Message::PutDone { .. }
+        | Message::GetNak { .. }
+        | Message::GetDone { .. } => (ANSWER_LEN, 0, 0),
+        Message::CancelPut { .. } | Message::CancelGet { .. } | Message::CancelPush { .. } => {
+            (CANCEL_LEN, 0, 0)
+        }
         Message::Noop | Message::Close => (HEADER_LEN, 0, 0),
         Message::PullReady(ready) => (PULL_READY_LEN, 0, ready.key.len()),
     };
@@ -198,6 +204,8 @@ const fn class_and_kind(message: &Message<'_>) -> (u8, u8) {
         Message::Close => kind::CLOSE,
         Message::CancelPut { .. } => kind::CANCEL_PUT,
         Message::CancelGet { .. } => kind::CANCEL_GET,
+        Message::GetDone { .. } => kind::GET_DONE,
+        Message::CancelPush { .. } => kind::CANCEL_PUSH,
     };
     (class::LND, kind)
 }
@@ -235,21 +243,23 @@ fn write_body<const SWAPPED: bool>(
             write_immediate(writer, header, payload.len())?;
             writer.bytes(IMMEDIATE_LEN + header.len(), payload)
         }
-        Message::PutReq { header, source, length, key } => {
-            write_request(writer, source, length, header, key)
-        }
-        Message::GetReq { header, sink, length } => {
-            write_request(writer, sink, length, header, &[])
+        Message::PutReq { header, source: tag, length, key }
+        | Message::GetReq { header, sink: tag, length, key } => {
+            write_request(writer, tag, length, header, key)
         }
         Message::PutNak { source: tag, why } | Message::GetNak { sink: tag, why } => {
-            write_answer(writer.first::<ANSWER_LEN>()?, tag, Some(why))
+            write_answer(writer.first::<ANSWER_LEN>()?, tag, Some(why), 0)
         }
         Message::PutDone { source, failed } => {
-            write_answer(writer.first::<ANSWER_LEN>()?, source, failed)
+            write_answer(writer.first::<ANSWER_LEN>()?, source, failed, 0)
         }
-        Message::CancelPut { source, session, sequence } => {
+        Message::GetDone { sink, length, failed } => {
+            write_answer(writer.first::<ANSWER_LEN>()?, sink, failed, length)
+        }
+        Message::CancelPut { source: tag, session, sequence }
+        | Message::CancelPush { sink: tag, session, sequence } => {
             let mut fixed = writer.first::<CANCEL_LEN>()?;
-            fixed.u64(at::CANCEL_SOURCE, source.to_cookie())?;
+            fixed.u64(at::CANCEL_SOURCE, tag.to_cookie())?;
             fixed.u32(at::CANCEL_SESSION, session)?;
             fixed.u32(at::CANCEL_SEQUENCE, sequence)
         }
@@ -305,14 +315,18 @@ fn write_request<const SWAPPED: bool>(
     writer.bytes(REQ_LEN + header.len(), key)
 }
 
+/// `pushed`: bytes that were pushed. They count only if nothing was refused, since a receiver takes
+/// no other frame.
 #[inline]
 fn write_answer<const SWAPPED: bool>(
     mut writer: Writer<'_, SWAPPED>,
     tag: Tag,
     why: Option<NakReason>,
+    pushed: u32,
 ) -> Result<(), EncodeError> {
     writer.u64(at::COOKIE, tag.to_cookie())?;
-    writer.array(at::REFUSAL, [why.map_or(0, |why| why as u8), 0, 0, 0, 0, 0, 0, 0])
+    writer.array(at::REFUSAL, [why.map_or(0, |why| why as u8), 0, 0, 0])?;
+    writer.u32(at::PUSHED, if why.is_none() { pushed } else { 0 })
 }
 
 #[inline]

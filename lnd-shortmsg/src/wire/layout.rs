@@ -39,9 +39,9 @@ pub mod kind {
     pub const PUT_NAK: u8 = 5;
     /// Class LND: has pulled.
     pub const PUT_DONE: u8 = 6;
-    /// Class LND: please stage.
+    /// Class LND: please stage, or with a key: please push.
     pub const GET_REQ: u8 = 7;
-    /// Class LND: nothing will be staged.
+    /// Class LND: nothing will be staged, or pushed.
     pub const GET_NAK: u8 = 8;
     /// Class LND: carries credits only.
     pub const NOOP: u8 = 9;
@@ -51,6 +51,10 @@ pub mod kind {
     pub const CANCEL_PUT: u8 = 11;
     /// Class LND: pull no more what a PULL_READY has announced.
     pub const CANCEL_GET: u8 = 12;
+    /// Class LND: has pushed.
+    pub const GET_DONE: u8 = 13;
+    /// Class LND: push no more into what a GET_REQ has named.
+    pub const CANCEL_PUSH: u8 = 14;
 
     /// Class control: staged, start your receive side. The only kind of its class.
     pub const PULL_READY: u8 = 1;
@@ -138,26 +142,32 @@ pub mod at {
     /// IMMEDIATE: u32, bytes of payload, which follows the header without a gap.
     pub const IMMEDIATE_PAYLOAD: usize = 84;
 
-    /// PUT_REQ, GET_REQ, PUT_NAK, GET_NAK, PUT_DONE: u64, cookie of the asking side's transfer.
+    /// PUT_REQ, GET_REQ, PUT_NAK, GET_NAK, PUT_DONE, GET_DONE: u64, cookie of the asking side's
+    /// transfer.
     pub const COOKIE: usize = 80;
     /// PUT_REQ, GET_REQ: u32, bytes staged or asked for.
     pub const REQ_LENGTH: usize = 88;
     /// PUT_REQ, GET_REQ: u16, bytes of upper-layer header.
     pub const REQ_HEADER: usize = 92;
-    /// PUT_REQ: u8, bytes of the key, which follows the header without a gap. GET_REQ: zero.
+    /// PUT_REQ, GET_REQ: u8, bytes of the key, which follows the header without a gap.
     pub const REQ_KEY: usize = 94;
     /// PUT_REQ, GET_REQ: 1 byte, zero.
     pub const REQ_REST: usize = 95;
-    /// PUT_NAK, GET_NAK, PUT_DONE: u8, the refusal; zero (PUT_DONE only): all went well.
+    /// PUT_NAK, GET_NAK, PUT_DONE, GET_DONE: u8, the refusal; zero (PUT_DONE and GET_DONE only):
+    /// all went well.
     pub const REFUSAL: usize = 88;
-    /// PUT_NAK, GET_NAK, PUT_DONE: 7 bytes, zero.
+    /// PUT_NAK, GET_NAK, PUT_DONE, GET_DONE: 3 bytes, zero.
     pub const REFUSAL_REST: usize = 89;
+    /// GET_DONE without a refusal: u32, bytes pushed. PUT_NAK, GET_NAK, PUT_DONE, GET_DONE with a
+    /// refusal: 4 bytes, zero.
+    pub const PUSHED: usize = 92;
 
-    /// CANCEL_PUT, CANCEL_GET: u64, cookie of the staged transfer.
+    /// CANCEL_PUT, CANCEL_GET: u64, cookie of the staged transfer. CANCEL_PUSH: u64, cookie of the
+    /// GET_REQ's transfer.
     pub const CANCEL_SOURCE: usize = 80;
-    /// CANCEL_PUT: u32, the session that the PUT_REQ was sent in.
+    /// CANCEL_PUT, CANCEL_PUSH: u32, the session that the PUT_REQ or GET_REQ was sent in.
     pub const CANCEL_SESSION: usize = 88;
-    /// CANCEL_PUT: u32, the PUT_REQ's number in that session.
+    /// CANCEL_PUT, CANCEL_PUSH: u32, the number of the PUT_REQ or GET_REQ in that session.
     pub const CANCEL_SEQUENCE: usize = 92;
     /// CANCEL_GET: u64, cookie of the requester's transfer.
     pub const CANCEL_SINK: usize = 88;
@@ -181,8 +191,8 @@ pub mod short {
     pub const CLASS: usize = 0;
     /// u8, [`kind`](super::kind).
     pub const KIND: usize = 1;
-    /// u8. IMMEDIATE, PUT_REQ, GET_REQ: bytes of upper-layer header. PUT_NAK, GET_NAK, PUT_DONE:
-    /// the refusal; zero (PUT_DONE only): all went well. Else zero.
+    /// u8. IMMEDIATE, PUT_REQ, GET_REQ: bytes of upper-layer header. PUT_NAK, GET_NAK, PUT_DONE,
+    /// GET_DONE: the refusal; zero (PUT_DONE and GET_DONE only): all went well. Else zero.
     pub const DETAIL: usize = 2;
     /// u8, zero.
     pub const FLAGS: usize = 3;
@@ -198,21 +208,21 @@ pub mod short {
     pub const CREDITS_OF: usize = 28;
     /// u16, requests of the receiver's session consumed in all, modulo 2^16.
     pub const CREDITS: usize = 32;
-    /// u8. PUT_REQ, PULL_READY: bytes of the key, which is the last thing in front of the checksum.
-    /// Else zero.
+    /// u8. PUT_REQ, GET_REQ, PULL_READY: bytes of the key, which is the last thing in front of the
+    /// checksum. Else zero.
     pub const KEY: usize = 34;
     /// 1 byte, zero.
     pub const RESERVED: usize = 35;
     /// u32. IMMEDIATE: bytes of payload. PUT_REQ, GET_REQ, PULL_READY: bytes staged or asked for.
-    /// Else zero.
+    /// GET_DONE without a refusal: bytes pushed. Else zero.
     pub const LENGTH: usize = 36;
 
     /// Bytes of the head: a whole NOOP.
     pub const HEAD_LEN: usize = 40;
     /// Bytes of a tag. PUT_REQ and GET_REQ have one in front of the upper-layer header; PUT_NAK,
-    /// GET_NAK and PUT_DONE end with one; PULL_READY has two, sink and source; CANCEL_GET with two,
-    /// source and sink; CANCEL_PUT with one, and with session and number of the PUT_REQ, each a
-    /// u32.
+    /// GET_NAK, PUT_DONE and GET_DONE end with one; PULL_READY has two, sink and source; CANCEL_GET
+    /// has two, source and sink; CANCEL_PUT and CANCEL_PUSH have one, and session and number of the
+    /// PUT_REQ or GET_REQ, each a u32.
     pub const TAG_LEN: usize = 8;
     /// Bytes of the checksum that ends a frame of a channel with checksums. It is over all bytes
     /// before.
@@ -227,11 +237,11 @@ pub const HEADER_LEN: usize = 80;
 pub const HELLO_LEN: usize = 96;
 /// Bytes of an IMMEDIATE before its upper-layer header.
 pub const IMMEDIATE_LEN: usize = 88;
-/// Bytes of a PUT_REQ or GET_REQ before its upper-layer header, which a PUT_REQ's key follows.
+/// Bytes of a PUT_REQ or GET_REQ before its upper-layer header, which its key follows.
 pub const REQ_LEN: usize = 96;
-/// Bytes of a PUT_NAK, GET_NAK or PUT_DONE.
+/// Bytes of a PUT_NAK, GET_NAK, PUT_DONE or GET_DONE.
 pub const ANSWER_LEN: usize = 96;
-/// Bytes of a CANCEL_PUT or CANCEL_GET.
+/// Bytes of a CANCEL_PUT, CANCEL_GET or CANCEL_PUSH.
 pub const CANCEL_LEN: usize = 96;
 /// Bytes of a PULL_READY before its key: without one, and with the slot's own words, it fits two
 /// cache lines of a mailbox.

@@ -52,7 +52,7 @@ impl Rng {
     pub fn message<'a>(&mut self, content: &'a [u8]) -> Message<'a> {
         let header = &content[..self.below(MAX_HEADER + 1)];
         let payload = &content[self.below(content.len() + 1)..];
-        match self.below(13) {
+        match self.below(15) {
             0 => Message::Hello(Hello {
                 version_min: self.next() as u8,
                 version_max: self.next() as u8,
@@ -79,7 +79,10 @@ impl Rng {
                 let failed = (self.below(2) == 0).then(|| self.refusal());
                 Message::PutDone { source: self.tag(), failed }
             }
-            6 => Message::GetReq { header, sink: self.tag(), length: self.number() as u32 },
+            6 => {
+                let (sink, length) = (self.tag(), self.number() as u32);
+                Message::GetReq { header, sink, length, key: self.key(content) }
+            }
             7 => Message::GetNak { sink: self.tag(), why: self.refusal() },
             8 => Message::Noop,
             9 => Message::Close,
@@ -88,6 +91,15 @@ impl Rng {
                 Message::CancelPut { source: self.tag(), session, sequence }
             }
             11 => Message::CancelGet { source: self.tag(), sink: self.tag() },
+            12 => {
+                let failed = (self.below(2) == 0).then(|| self.refusal());
+                let length = if failed.is_none() { self.number() as u32 } else { 0 };
+                Message::GetDone { sink: self.tag(), length, failed }
+            }
+            13 => {
+                let (session, sequence) = (self.number() as u32, self.number() as u32);
+                Message::CancelPush { sink: self.tag(), session, sequence }
+            }
             _ => Message::PullReady(PullReady {
                 sink: self.tag(),
                 source: self.tag(),
@@ -210,12 +222,19 @@ pub fn samples() -> Vec<Sample> {
             "put_done_failed",
             Message::PutDone { source: tag, failed: Some(NakReason::Failed) },
         ),
-        sample("get_req", Message::GetReq { header, sink: tag, length }),
+        sample("get_req", Message::GetReq { header, sink: tag, length, key: &[] }),
+        sample("get_req_key", Message::GetReq { header, sink: tag, length, key: &KEY }),
         sample("get_nak", Message::GetNak { sink: tag, why: NakReason::NoResources }),
         sample("noop", Message::Noop),
         sample("close", Message::Close),
         sample("cancel_put", Message::CancelPut { source: tag, session: 8, sequence: 0x0b0c_0d0e }),
         sample("cancel_get", Message::CancelGet { source: tag, sink: source }),
+        sample("get_done", Message::GetDone { sink: tag, length, failed: None }),
+        sample(
+            "get_done_failed",
+            Message::GetDone { sink: tag, length: 0, failed: Some(NakReason::Failed) },
+        ),
+        sample("cancel_push", Message::CancelPush { sink: tag, session: 8, sequence: 0x0b0c_0d0e }),
         sample("pull_ready", Message::PullReady(PullReady { key: &[], ..ready })),
         sample("pull_ready_key", Message::PullReady(ready)),
     ]

@@ -138,11 +138,13 @@ fn message_fields(message: &Message<'_>, put: &mut impl FnMut(&str, Value)) {
             put("key.length", json!(key.len()));
             "PUT_REQ"
         }
-        Message::GetReq { header, sink, length } => {
+        Message::GetReq { header, sink, length, key } => {
             put("sink_cookie", json!(sink.to_cookie()));
             put("bytes", json!(length));
             put("header", hex(header));
             put("header.length", json!(header.len()));
+            put("key", hex(key));
+            put("key.length", json!(key.len()));
             "GET_REQ"
         }
         Message::PullReady(it) => {
@@ -178,6 +180,18 @@ fn message_fields(message: &Message<'_>, put: &mut impl FnMut(&str, Value)) {
             put("source_cookie", json!(source.to_cookie()));
             put("sink_cookie", json!(sink.to_cookie()));
             "CANCEL_GET"
+        }
+        Message::GetDone { sink, length, failed } => {
+            put("sink_cookie", json!(sink.to_cookie()));
+            put("pushed", json!(length));
+            put("refusal", json!(failed.map_or(0, |why| why as u8)));
+            "GET_DONE"
+        }
+        Message::CancelPush { sink, session, sequence } => {
+            put("sink_cookie", json!(sink.to_cookie()));
+            put("cancel.session", json!(session));
+            put("cancel.sequence", json!(sequence));
+            "CANCEL_PUSH"
         }
         Message::Noop => "NOOP",
         Message::Close => "CLOSE",
@@ -220,12 +234,16 @@ fn messages() -> Vec<Message<'static>> {
         Message::PutNak { source, why },
         Message::PutDone { source, failed: None },
         Message::PutDone { source, failed: Some(NakReason::Failed) },
-        Message::GetReq { header: HEADER, sink, length: 70_000 },
+        Message::GetReq { header: HEADER, sink, length: 70_000, key: &[] },
+        Message::GetReq { header: LONG, sink, length: 3, key: KEY },
         Message::GetNak { sink, why: NakReason::NoMatch },
         Message::Noop,
         Message::Close,
         Message::CancelPut { source, session: 0x2122_2324, sequence: 0x3132_3334 },
         Message::CancelGet { source, sink },
+        Message::GetDone { sink, length: 0x0010_0203, failed: None },
+        Message::GetDone { sink, length: 0, failed: Some(NakReason::Failed) },
+        Message::CancelPush { sink, session: 0x2122_2324, sequence: 0x3132_3334 },
         Message::PullReady(PullReady { sink, source, length: 65_536, key: &[] }),
         Message::PullReady(PullReady { sink, source, length: 1, key: KEY }),
     ]

@@ -76,13 +76,36 @@ fn every_kind_of_message_is_shown_with_its_fields() {
         ),
         (Message::PutNak { source: SOURCE, why }, "PUT_NAK", "why", "NoMatch".into()),
         (Message::PutDone { source: SOURCE, failed: None }, "PUT_DONE", "failed", Value::Null),
-        (Message::GetReq { header: b"", sink: SINK, length: 7 }, "GET_REQ", "length", 7.into()),
+        (
+            Message::GetReq { header: b"", sink: SINK, length: 7, key: &[3, 4] },
+            "GET_REQ",
+            "key",
+            "0304".into(),
+        ),
         (Message::GetNak { sink: SINK, why }, "GET_NAK", "why", "NoMatch".into()),
         (
             Message::CancelPut { source: SOURCE, session: 3, sequence: 4 },
             "CANCEL_PUT",
             "sequence",
             4.into(),
+        ),
+        (
+            Message::GetDone { sink: SINK, length: 77, failed: None },
+            "GET_DONE",
+            "length",
+            77.into(),
+        ),
+        (
+            Message::GetDone { sink: SINK, length: 0, failed: Some(why) },
+            "GET_DONE",
+            "failed",
+            "NoMatch".into(),
+        ),
+        (
+            Message::CancelPush { sink: SINK, session: 3, sequence: 4 },
+            "CANCEL_PUSH",
+            "session",
+            3.into(),
         ),
         (Message::PullReady(ready), "PULL_READY", "key", "0102".into()),
     ];

@@ -8,8 +8,9 @@ use arbitrary::{Arbitrary, Unstructured};
 use lnd_core::driver::{Inbound, Kind, Receive, Reply, RxRequest};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId, Tag};
+use lnd_core::key::Key;
 use lnd_core::message::{Envelope, Hello, HelloAck, Message, NakReason, PullReady};
-use lnd_core::ports::{Returned, Sent};
+use lnd_core::ports::{Features, Returned, Sent};
 use lnd_core::time::{Instant, Span};
 use lnd_shortmsg::wire::{decode, Checksum};
 
@@ -19,6 +20,9 @@ use crate::node::{config, nid, Node};
 /// Peers that speak; one more than the driver has room for.
 const PEERS: usize = 4;
 
+/// A GET_REQ has a key with some lengths, a CANCEL_PUT with an odd session is a CANCEL_PUSH, and
+/// the upper half of a GET_NAK's numbers makes a GET_DONE: kinds of their own would change what the
+/// committed inputs say.
 #[derive(Arbitrary, Debug)]
 enum Say {
     Hello { versions: (u8, u8), immediate_max: u32, features: u32 },
@@ -126,6 +130,9 @@ enum Op {
     Ring,
     Shutdown(u8),
 }
+
+/// What the engines of a peer can do that says hello by itself.
+const MET: u32 = Features::REMOTE_COMPLETION.0 | Features::PUSHES.0;
 
 #[derive(Clone, Copy)]
 struct Peer {
@@ -286,7 +293,7 @@ impl World<'_> {
     fn meet(&mut self, number: usize) {
         self.peers[number].session = self.peers[number].session.wrapping_add(1);
         (self.peers[number].requests, self.peers[number].controls) = (0, 0);
-        let hello = Say::Hello { versions: (1, 1), immediate_max: 256, features: 1 };
+        let hello = Say::Hello { versions: (1, 1), immediate_max: 256, features: MET };
         self.say(number, 0, &Lie::Nothing, &hello, &Decision::Never);
         self.listen();
         let ack = Say::Ack { session: None, version: Some(1), depth: 2, immediate_max: 256 };
@@ -359,7 +366,7 @@ impl World<'_> {
                 version,
                 depth,
                 immediate_max,
-                features: 1,
+                features: MET,
             }),
             Say::Immediate { header, payload } => Message::Immediate {
                 header: &bytes[..usize::from(header) % 97],
@@ -371,13 +378,20 @@ impl World<'_> {
                 Message::PutReq { header: b"put", source, length, key: key.as_bytes() }
             }
             Say::GetReq { sink, length } => {
-                Message::GetReq { header: b"get", sink: Tag::from_cookie(sink), length }
+                let sink = Tag::from_cookie(sink);
+                key = if length % 4 == 3 { key_of(sink) } else { Key::NONE };
+                Message::GetReq { header: b"get", sink, length, key: key.as_bytes() }
             }
             Say::PutNak(ref cookie, why) => {
                 Message::PutNak { source: self.tag(cookie), why: refusal(why) }
             }
             Say::PutDone(ref cookie, failed) => {
                 Message::PutDone { source: self.tag(cookie), failed: failed.map(refusal) }
+            }
+            Say::GetNak(ref cookie, how @ 128..) => {
+                let failed = (how % 4 == 0).then(|| refusal(how / 4));
+                let length = if failed.is_none() { u32::from(how) * 20 } else { 0 };
+                Message::GetDone { sink: self.tag(cookie), length, failed }
             }
             Say::GetNak(ref cookie, why) => {
                 Message::GetNak { sink: self.tag(cookie), why: refusal(why) }
@@ -389,6 +403,9 @@ impl World<'_> {
             }
             Say::Noop => Message::Noop,
             Say::Close => Message::Close,
+            Say::CancelPut { source, session, sequence } if session % 2 == 1 => {
+                Message::CancelPush { sink: Tag::from_cookie(source), session, sequence }
+            }
             Say::CancelPut { source, session, sequence } => {
                 Message::CancelPut { source: Tag::from_cookie(source), session, sequence }
             }

@@ -35,11 +35,13 @@ pub struct Letter {
 #[derive(Clone, Copy, Debug)]
 pub struct Posted {
     pub tag: Tag,
-    /// What it pulls; `None` if it is staged.
+    /// What it pulls, or pushes into; `None` if it is staged or exposed.
     pub source: Option<Tag>,
+    /// It pushes, or is exposed.
+    pub pushes: bool,
     /// It was asked for.
     pub invalidated: bool,
-    /// A pull has taken its bytes.
+    /// A pull has taken its bytes, or a push has written them.
     pub pulled: bool,
     /// How it came back. No interrupt has taken note of that.
     pub done: Option<Returned>,
@@ -58,6 +60,8 @@ pub struct Hardware {
     pub gone: [bool; LINKS],
     /// Every engine tells the source side of a pull's end.
     pub signals: bool,
+    /// Every engine pushes.
+    pub pushes: bool,
     /// Neither channel nor post ring has room.
     pub full: bool,
     pub outbox: Vec<Letter>,
@@ -92,11 +96,15 @@ pub struct MockEngine {
 
 impl Engine for MockEngine {
     const KEYS: bool = true;
+    const PUSHES: bool = true;
 
     fn features(&self) -> Features {
         // One link of each kind: with remote completion and without.
         let signals = self.link == 0 || self.hardware.borrow().signals;
-        Features(if signals { Features::REMOTE_COMPLETION.0 } else { 0 })
+        let mut features = Features::empty();
+        features.set(Features::REMOTE_COMPLETION, signals);
+        features.set(Features::PUSHES, self.hardware.borrow().pushes);
+        features
     }
 
     fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
@@ -112,13 +120,16 @@ impl Engine for MockEngine {
             return Err(PostError::Full);
         }
         let source = match bd.motion {
-            Motion::Pull { source, key, .. } => {
-                assert_eq!(key, key_of(source), "pulls {source:?} by another key");
+            Motion::Pull { source, key, .. } | Motion::Push { sink: source, key, .. } => {
+                assert_eq!(key, key_of(source), "moves {source:?} by another key");
                 Some(source)
             }
-            Motion::Stage { .. } => None,
+            Motion::Stage { .. } | Motion::Expose { .. } => None,
         };
-        let posted = Posted { tag: bd.tag, source, invalidated: false, pulled: false, done: None };
+        let pushes = matches!(bd.motion, Motion::Push { .. } | Motion::Expose { .. });
+        assert!(hardware.pushes || !pushes, "posted to an engine that does not push (S3-11)");
+        let (invalidated, pulled, done) = (false, false, None);
+        let posted = Posted { tag: bd.tag, source, pushes, invalidated, pulled, done };
         let old = hardware.posted.insert((self.link, bd.tag.index), posted);
         assert!(old.is_none(), "posted twice (R17): {old:?}");
         Ok(())

@@ -50,7 +50,9 @@ pub fn nid(number: u8) -> Nid {
 
 impl<'m> Node<'m> {
     pub fn new(memory: &'m mut [MaybeUninit<u8>], me: Nid, incarnation: u64, now: Instant) -> Self {
-        Self::with(config(), memory, me, incarnation, now, Hardware::default())
+        // The input decides by the incarnation, which may be any.
+        let hardware = Hardware { pushes: incarnation & 2 != 0, ..Hardware::default() };
+        Self::with(config(), memory, me, incarnation, now, hardware)
     }
 
     /// As [`new`](Self::new), over this hardware.

@@ -8,6 +8,8 @@ fabric=$root/verbs
 # Of the phases of this machine; each has a port of rdma_cm of its own. Else a module that is loaded
 # anew may meet the one of the phase before it, which is about to leave.
 round=0
+# ms for which memory is watched after its report.
+watch=300
 
 # load_verbs PARAMETER=VALUE…: loads the module, with the seeded defect of the command line.
 load_verbs() {
@@ -18,7 +20,7 @@ load_verbs() {
     ack=18
     [ "$patience" = 1 ] || ack=21
     insmod ./lnd_verbs.ko number="$me" peers=10.0.0.1,10.0.0.2 port=$((987 + round)) \
-        watch_ms=300 timeout=$ack \
+        watch_ms=$watch timeout=$ack \
         connect_ms=$((1000 * patience)) deadline_ms=$((5000 * patience)) \
         drain_ms=$((500 * patience)) "$@" || die "insmod $*"
     [ -e $fabric/client ] || die "no fabric after insmod $*"
@@ -103,5 +105,5 @@ clean_verbs() {
 
 # watched: what was poisoned until now has been looked at.
 watched() {
-    usleep 500000
+    usleep $((watch * 1000 + 200000))
 }

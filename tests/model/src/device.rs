@@ -10,14 +10,16 @@ use lnd_core::ports::{Completion, Returned};
 #[derive(Clone, Copy, Debug, Hash)]
 pub struct Posted {
     pub tag: Tag,
-    /// What is to be pulled; `None`: staged for the other node.
+    /// What is to be pulled, or pushed into; `None`: staged or exposed for the other node.
     pub source: Option<Tag>,
+    /// It pushes, or is exposed.
+    pub pushes: bool,
     pub length: u32,
     /// Which message's payload lies here, or is expected here.
     pub content: u32,
     pub rung: bool,
     pub invalidated: bool,
-    /// Staged, and the peer has pulled from it: it is no longer untouched.
+    /// Staged or exposed, and the peer has moved its bytes: it is no longer untouched.
     pub pulled: bool,
     /// How it ended; the completion lies in the ring.
     pub done: Option<Returned>,

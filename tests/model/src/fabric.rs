@@ -50,6 +50,8 @@ pub struct Place {
 pub struct Fabric {
     pub places: [Place; 2],
     pub signalled: bool,
+    /// Whether engines push the answers to GETs.
+    pub pushes: bool,
     /// Whether engines have connections that can be stopped by themselves.
     pub connects: bool,
     /// A message has ended when the channel has taken it.
@@ -108,6 +110,7 @@ impl Fabric {
         Self {
             places: [place(0), place(1)],
             signalled: setup.signalled,
+            pushes: setup.pushes,
             connects: setup.connects,
             ends_at_once: setup.ends_at_once,
             room: 4,
@@ -154,13 +157,14 @@ impl Fabric {
         found.map_or(self.submitting[node], |found| found.2)
     }
 
-    /// The descriptor that a pull finds, if it may begin.
+    /// The descriptor that a pull or push finds, if it may begin.
     pub fn source(&self, puller: usize, pull: &Posted) -> Option<&Posted> {
         let source = pull.source?;
         let device = &self.places[1 - puller].device;
         let staged = device.posted.get(&source.index)?;
         let fits = staged.tag == source
             && staged.source.is_none()
+            && staged.pushes == pull.pushes
             && staged.rung
             && staged.done.is_none()
             && staged.length >= pull.length;
@@ -173,7 +177,7 @@ impl Fabric {
         let other = &self.places[1 - node].device;
         let pulls = |p: &Posted| p.source == Some(tag) && p.done.is_none();
         let pulled = other.moves() && other.posted.values().any(pulls);
-        self.demand(!pulled, "asked for what the other engine may be pulling");
+        self.demand(!pulled, "asked for what the other engine may be moving");
         self.taken_back.insert((node, self.places[node].incarnation, tag));
     }
 
@@ -205,7 +209,8 @@ impl Fabric {
         ways
     }
 
-    /// The engine returns a descriptor; a pull that ends well ends its source as well.
+    /// The engine returns a descriptor; a pull that ends well ends its source as well. Of a push
+    /// its sink learns by a message alone.
     pub fn end(&mut self, node: usize, slot: u32, returned: Returned) {
         let posted = self.places[node].device.posted[&slot];
         if returned == Returned::Ok {
@@ -217,7 +222,7 @@ impl Fabric {
             self.arrive(posted.content);
             let source = self.places[1 - node].device.posted.get_mut(&staged.tag.index);
             source.expect("it was found").pulled = true;
-            if self.signalled {
+            if self.signalled && !posted.pushes {
                 self.places[1 - node].device.give_back(staged.tag.index, Returned::Ok);
             }
         }

@@ -301,7 +301,7 @@ impl<'m, const SAFE_INVALIDATE: bool> Node<'m, SAFE_INVALIDATE> {
         };
         fabric.demand(!ok || good, "OK, and not everything that was owed was paid OK (INV-4)");
         let sender = matches!(report.role, Role::Immediate | Role::PutSource);
-        let asks = matches!(report.role, Role::GetSink | Role::GetPull);
+        let asks = matches!(report.role, Role::GetSink | Role::GetPull | Role::PushSink);
         let promised = report.status.delivery == Delivery::Delivered;
         if let (true, true, Some(message)) = (sender || asks, promised, known) {
             fabric.promised.insert(message);

@@ -54,14 +54,14 @@ impl<const SAFE_INVALIDATE: bool> Engine for Port<SAFE_INVALIDATE> {
     const CONNECTIONS: bool = true;
     const SAFE_INVALIDATE: bool = SAFE_INVALIDATE;
     const KEYS: bool = true;
+    const PUSHES: bool = true;
 
     fn features(&self) -> Features {
         let fabric = self.fabric.borrow();
-        if fabric.signalled {
-            Features::REMOTE_COMPLETION
-        } else {
-            Features::empty()
-        }
+        let mut features = Features::empty();
+        features.set(Features::REMOTE_COMPLETION, fabric.signalled);
+        features.set(Features::PUSHES, fabric.pushes);
+        features
     }
 
     fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
@@ -69,12 +69,15 @@ impl<const SAFE_INVALIDATE: bool> Engine for Port<SAFE_INVALIDATE> {
         let content = fabric.content(self.node, bd.tag);
         let device = &mut fabric.places[self.node].device;
         let running = device.runs();
-        let (source, keyed) = match bd.motion {
-            Motion::Pull { source, key, .. } => {
-                (Some(source), key == key_of(1 - self.node, source))
+        let (source, key) = match bd.motion {
+            Motion::Pull { source, key, .. } | Motion::Push { sink: source, key, .. } => {
+                (Some(source), key)
             }
-            Motion::Stage { .. } => (None, true),
+            Motion::Stage { .. } | Motion::Expose { .. } => (None, Key::NONE),
         };
+        let pushes = matches!(bd.motion, Motion::Push { .. } | Motion::Expose { .. });
+        let keyed = source.is_none_or(|source| key == key_of(1 - self.node, source));
+        let may = fabric.pushes || !pushes;
         let after = match source {
             Some(source) if !SAFE_INVALIDATE => fabric.was_taken_back(self.node, source),
             _ => false,
@@ -83,6 +86,7 @@ impl<const SAFE_INVALIDATE: bool> Engine for Port<SAFE_INVALIDATE> {
         let posted = Posted {
             tag: bd.tag,
             source,
+            pushes,
             length: bd.length,
             content,
             rung: false,
@@ -92,9 +96,10 @@ impl<const SAFE_INVALIDATE: bool> Engine for Port<SAFE_INVALIDATE> {
         };
         let before = device.posted.insert(bd.tag.index, posted);
         fabric.demand(running, "posted to an engine that was asked to stop (S0-20)");
-        fabric.demand(!after, "pulls what its owner was promised not to be pulled");
+        fabric.demand(!after, "moves what its owner was promised not to be moved");
         fabric.demand(before.is_none(), "posted over a descriptor that is out (R17)");
         fabric.demand(keyed, "pulls by another key than its source's");
+        fabric.demand(may, "pushes with engines that do not push (S3-11)");
         Ok(())
     }
 

@@ -72,6 +72,8 @@ pub struct Setup {
     pub pulls: u16,
     /// Whether engines tell the staging side that it was pulled from.
     pub signalled: bool,
+    /// Whether engines push the answers to GETs.
+    pub pushes: bool,
     /// Whether engines have connections, which are stopped in place of the link.
     pub connects: bool,
     /// Whether engines take staged memory back while it may be pulled.
@@ -95,6 +97,7 @@ impl Setup {
             depth: 1,
             pulls: 2,
             signalled: true,
+            pushes: false,
             connects: false,
             safe_invalidate: true,
             ends_at_once: false,

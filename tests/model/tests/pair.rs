@@ -372,3 +372,79 @@ fn put_against_withdrawal_and_links_down_without_invalidates() {
     let setup = Setup { connects: false, ..setup }.sends(0, Put, LARGE);
     explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, ASSERTED], 36_468);
 }
+
+/// Engines that push the answer to a GET into its sink, and that do not invalidate: what the sink's
+/// peer may still write into is not given back (S3-11, INV-2).
+fn pushed(name: &'static str, faults: Faults) -> Setup {
+    Setup { pushes: true, signalled: false, ..cancel_first(name, faults) }.sends(0, Get, LARGE)
+}
+
+#[test]
+fn s3_11_get_that_is_pushed_against_withdrawal() {
+    let faults = Faults { withdrawn: [1, 1], put_off: 1, refused: 1, broken: 1, ..NONE };
+    let setup = pushed("get, pushed, withdrawn, no recalls", faults);
+    let cases = [OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, DUPLICATE, LATE_DECISION];
+    explore(setup, &cases, 4_376);
+}
+
+#[test]
+fn s3_11_get_that_is_pushed_against_loss_and_delay() {
+    let faults = Faults { withdrawn: [1, 0], lost: 1, slow: 3, ..NONE };
+    let setup = pushed("get, pushed, withdrawn, loss, no recalls", faults);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, DRAIN_BOUND, ASSERTED], 59_594);
+}
+
+#[test]
+fn s3_11_get_that_is_pushed_against_connections_down() {
+    let faults = Faults { withdrawn: [1, 0], connection_down: [1, 1], ..NONE };
+    let setup = pushed("get, pushed, connections down, no recalls", faults);
+    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, ASSERTED], 6_313);
+}
+
+#[test]
+fn s3_11_get_that_is_pushed_against_peers_down_shutdown_and_new_incarnations() {
+    let faults = Faults { peer_down: [1, 0], shutdown: [0, 1], restarted: [0, 1], ..NONE };
+    let setup = pushed("get, pushed, peer down or gone, no recalls", faults);
+    explore(setup, &[OK, ERROR, ASSERTED, QUIESCENT], 5_546);
+}
+
+#[test]
+fn s3_11_get_that_is_pushed_against_the_requesters_incarnations() {
+    let faults = Faults { restarted: [1, 0], peer_down: [0, 1], twice: 1, ..NONE };
+    let setup = pushed("get, pushed, new lives, no recalls", faults);
+    explore(setup, &[OK, ERROR, WRONG_INCARNATION], 22_366);
+}
+
+/// The end of the push finds no way, and waits for one.
+#[test]
+fn s3_11_the_end_of_a_push_waits_for_a_way() {
+    let faults = Faults { link_down: [0, 2], peer_down: [0, 1], ..NONE };
+    let setup = pushed("get, pushed, the word waits", faults);
+    let setup = Setup { slots: 4, connects: false, safe_invalidate: true, ..setup };
+    explore(setup, &[OK, ERROR, ASSERTED, FINAL_WAITED], 8_403);
+}
+
+#[test]
+fn s3_11_gets_that_cross_and_are_pushed() {
+    let faults = Faults { withdrawn: [1, 0], ..NONE };
+    let setup = pushed("get against get, pushed, withdrawn", faults).sends(1, Get, LARGE);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 18_080);
+}
+
+/// An answer is of one use of a slot, and what waits is called off.
+#[test]
+fn s3_11_two_pushed_gets_by_one_slot() {
+    let faults = Faults { withdrawn: [1, 0], lost: 1, ..NONE };
+    let setup = pushed("two gets by one slot, pushed, no recalls", faults);
+    let setup = Setup { slots: ONE_OURS, pulls: 1, ..setup }.sends(0, Get, LARGE);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, USED_AGAIN], 1_966);
+}
+
+/// Engines that invalidate at any time: no word of the peer is needed.
+#[test]
+fn s3_11_put_and_pushed_get_that_cross_against_link_down() {
+    let faults = Faults { link_down: [1, 0], ..NONE };
+    let setup = Setup { pushes: true, ..Setup::new("put against get, pushed, link down") };
+    let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 90_434);
+}

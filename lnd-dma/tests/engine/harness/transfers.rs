@@ -76,7 +76,7 @@ impl World<'_> {
         self.port(at).driver.post(&bd)?;
         let access = match motion {
             Motion::Stage { to } => Access::Read { by: to.raw() as u32 - 1 },
-            Motion::Pull { .. } => Access::Write,
+            _ => Access::Write,
         };
         self.plant.bus.grant(at.0, &buffer.fragments, access);
         self.live.insert((at, tag), buffer.fragments.clone());

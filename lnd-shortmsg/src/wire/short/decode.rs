@@ -59,14 +59,17 @@ impl Head {
     fn body_len(&self) -> Result<usize, DecodeError> {
         match (self.class, self.kind) {
             (class::SHORT_LND, kind::IMMEDIATE) => self.inline_len(),
-            (class::SHORT_LND, kind::PUT_REQ) => {
+            (class::SHORT_LND, kind::PUT_REQ | kind::GET_REQ) => {
                 Ok(TAG_LEN + self.header_len()? + self.key_len()?)
             }
-            (class::SHORT_LND, kind::GET_REQ) => Ok(TAG_LEN + self.header_len()?),
-            (class::SHORT_LND, kind::PUT_NAK | kind::PUT_DONE | kind::GET_NAK) => Ok(TAG_LEN),
+            (class::SHORT_LND, kind::PUT_NAK | kind::PUT_DONE | kind::GET_NAK | kind::GET_DONE) => {
+                Ok(TAG_LEN)
+            }
             (class::SHORT_LND, kind::NOOP) => Ok(0),
             (class::SHORT_CONTROL, kind::PULL_READY) => Ok(2 * TAG_LEN + self.key_len()?),
-            (class::SHORT_LND, kind::CANCEL_PUT | kind::CANCEL_GET) => Ok(2 * TAG_LEN),
+            (class::SHORT_LND, kind::CANCEL_PUT | kind::CANCEL_GET | kind::CANCEL_PUSH) => {
+                Ok(2 * TAG_LEN)
+            }
             _ => Err(DecodeError::Kind),
         }
     }
@@ -156,17 +159,16 @@ impl Head {
                 let (source, key) = tag_of(body)?;
                 Message::PullReady(PullReady { sink: tag, source, length, key })
             }
-            (_, kind::PUT_REQ) => {
+            (_, kind::PUT_REQ | kind::GET_REQ) => {
                 let parts = body.split_at_checked(usize::from(self.detail));
                 let (header, key) = parts.ok_or(DecodeError::Truncated)?;
-                Message::PutReq { header, source: tag, length, key }
+                if self.kind == kind::PUT_REQ {
+                    Message::PutReq { header, source: tag, length, key }
+                } else {
+                    Message::GetReq { header, sink: tag, length, key }
+                }
             }
-            (_, kind::GET_REQ) => {
-                self.unused(u32::from(self.key))?;
-                Message::GetReq { header: body, sink: tag, length }
-            }
-            (_, kind::PUT_DONE) => Message::PutDone { source: tag, failed: self.refusal()? },
-            (_, kind::CANCEL_PUT | kind::CANCEL_GET) => {
+            (_, kind::CANCEL_PUT | kind::CANCEL_GET | kind::CANCEL_PUSH) => {
                 self.unused(u32::from(self.detail) | u32::from(self.key) | length)?;
                 let (second, _) = tag_of(body)?;
                 if self.kind == kind::CANCEL_GET {
@@ -174,23 +176,28 @@ impl Head {
                 } else {
                     // What lies in place of a second tag.
                     let Tag { index: session, generation: sequence } = second;
-                    Message::CancelPut { source: tag, session, sequence }
+                    if self.kind == kind::CANCEL_PUT {
+                        Message::CancelPut { source: tag, session, sequence }
+                    } else {
+                        Message::CancelPush { sink: tag, session, sequence }
+                    }
                 }
             }
-            // `body_len` has left these two.
-            (_, answer) => {
-                let why = self.refusal()?.ok_or(DecodeError::BadRefusal)?;
-                if answer == kind::PUT_NAK {
-                    Message::PutNak { source: tag, why }
-                } else {
-                    Message::GetNak { sink: tag, why }
-                }
-            }
+            // `body_len` has left these four.
+            (_, answer) => match (answer, self.refusal()?) {
+                (kind::PUT_DONE, failed) => Message::PutDone { source: tag, failed },
+                (kind::GET_DONE, failed) => Message::GetDone { sink: tag, length, failed },
+                (_, None) => return Err(DecodeError::BadRefusal),
+                (kind::PUT_NAK, Some(why)) => Message::PutNak { source: tag, why },
+                (_, Some(why)) => Message::GetNak { sink: tag, why },
+            },
         })
     }
 
     fn refusal(&self) -> Result<Option<NakReason>, DecodeError> {
-        self.unused(u32::from(self.key) | self.length)?;
+        // Only a push that went well has bytes to report.
+        let pushed = self.kind == kind::GET_DONE && self.detail == 0;
+        self.unused(u32::from(self.key) | if pushed { 0 } else { self.length })?;
         match self.detail {
             0 => Ok(None),
             wire => NakReason::from_wire(wire).map(Some).ok_or(DecodeError::BadRefusal),

@@ -8,7 +8,7 @@ use crate::wire::layout::short::{HEAD_LEN, SUM_LEN, TAG_LEN};
 use crate::wire::layout::{class, kind, MAX_FRAME};
 use lnd_core::id::{Incarnation, Tag};
 use lnd_core::key::MAX_KEY;
-use lnd_core::message::{Envelope, Message, PullReady, MAX_HEADER};
+use lnd_core::message::{Envelope, Message, NakReason, PullReady, MAX_HEADER};
 
 /// Bytes of what follows the head in the same line of a mailbox.
 const FIRST: usize = FIRST_LINE - HEAD_LEN;
@@ -31,7 +31,7 @@ struct Start {
     kind: u8,
     /// Bytes of upper-layer header, or the refusal.
     detail: u8,
-    /// Bytes of payload, staged, or asked for.
+    /// Bytes of payload, staged, asked for, or pushed.
     length: u32,
     /// Bytes of key.
     key: u8,
@@ -40,6 +40,15 @@ struct Start {
 impl Start {
     const fn lnd(kind: u8, detail: u8, length: u32) -> Self {
         Self { class: class::SHORT_LND, kind, detail, length, key: 0 }
+    }
+
+    /// The same for an answer. `pushed` counts only if nothing is refused, since a receiver takes
+    /// no other frame.
+    const fn answer(kind: u8, why: Option<NakReason>, pushed: u32) -> Self {
+        match why {
+            Some(why) => Self::lnd(kind, why as u8, 0),
+            None => Self::lnd(kind, 0, pushed),
+        }
     }
 
     /// The same for a message with this key.
@@ -94,20 +103,22 @@ pub fn inline_len(header: usize, payload: usize, sum: Checksum) -> Result<usize,
     }
 }
 
-/// A PUT_REQ, encoded apart from all other messages.
+/// A PUT_REQ or GET_REQ, encoded apart from all other messages.
 #[derive(Clone, Copy)]
-pub struct PutReq<'a> {
+pub struct ShortRequest<'a> {
+    pub kind: u8,
     pub header: &'a [u8],
-    pub source: Tag,
+    pub tag: Tag,
     pub length: u32,
     pub key: &'a [u8],
 }
 
-impl PutReq<'_> {
+impl ShortRequest<'_> {
     /// Bytes of its frame.
     ///
     /// # Errors
     /// As [`encoded_len`].
+    #[cfg(not(feature = "compact"))]
     #[inline(always)]
     pub fn encoded_len(&self, envelope: &Envelope, sum: Checksum) -> Result<usize, EncodeError> {
         if envelope.to_incarnation.is_none() {
@@ -130,10 +141,10 @@ impl PutReq<'_> {
         sum: Checksum,
         frame: &mut [u8],
     ) -> Result<(), EncodeError> {
-        let Self { header, source, length, key } = *self;
+        let Self { kind, header, tag, length, key } = *self;
         // The header was bounded by `encoded_len`: the cast loses nothing.
-        let start = Start::lnd(kind::PUT_REQ, header.len() as u8, length).with(key);
-        write_keyed(envelope, start, [source], header, key, frame)?;
+        let start = Start::lnd(kind, header.len() as u8, length).with(key);
+        write_keyed(envelope, start, [tag], header, key, frame)?;
         sign(frame, sum)
     }
 }
@@ -153,16 +164,24 @@ pub fn encoded_len(
     }
     let (header, rest) = match *message {
         Message::Immediate { header, payload } => (header.len(), payload.len()),
-        Message::PutReq { header, source, length, key } => {
-            return PutReq { header, source, length, key }.encoded_len(envelope, sum);
-        }
-        Message::PullReady(PullReady { key, .. }) if key.len() > MAX_KEY => {
+        Message::PutReq { key, .. }
+        | Message::GetReq { key, .. }
+        | Message::PullReady(PullReady { key, .. })
+            if key.len() > MAX_KEY =>
+        {
             return Err(EncodeError::KeyTooLong)
         }
-        Message::GetReq { header, .. } => (header.len(), TAG_LEN),
-        Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => (0, TAG_LEN),
+        Message::PutReq { header, key, .. } | Message::GetReq { header, key, .. } => {
+            (header.len(), TAG_LEN + key.len())
+        }
+        Message::PutNak { .. }
+        | Message::PutDone { .. }
+        | Message::GetNak { .. }
+        | Message::GetDone { .. } => (0, TAG_LEN),
         Message::PullReady(ready) => (0, 2 * TAG_LEN + ready.key.len()),
-        Message::CancelPut { .. } | Message::CancelGet { .. } => (0, 2 * TAG_LEN),
+        Message::CancelPut { .. } | Message::CancelGet { .. } | Message::CancelPush { .. } => {
+            (0, 2 * TAG_LEN)
+        }
         _ => (0, 0),
     };
     inline_len(header, rest, sum)
@@ -195,8 +214,7 @@ pub fn fill(
     sum: Checksum,
     frame: &mut [u8],
 ) -> Result<(), EncodeError> {
-    // Headers were bounded by `encoded_len`: the casts lose nothing.
-    match *message {
+    let (start, tag) = match *message {
         Message::Immediate { header, payload } => {
             let copied = |place: &mut [u8]| {
                 put(place, payload);
@@ -204,38 +222,54 @@ pub fn fill(
             };
             return encode_inline(envelope, header, payload.len(), sum, frame, copied).map(|_| ());
         }
-        Message::PutReq { header, source, length, key } => {
-            return PutReq { header, source, length, key }.fill(envelope, sum, frame);
-        }
-        Message::GetReq { header, sink: tag, length } => {
-            let start = Start::lnd(kind::GET_REQ, header.len() as u8, length);
-            write(envelope, start, [tag], header, frame)?;
-        }
-        Message::PutNak { source: tag, why } => {
-            write(envelope, Start::lnd(kind::PUT_NAK, why as u8, 0), [tag], &[], frame)?;
-        }
-        Message::GetNak { sink: tag, why } => {
-            write(envelope, Start::lnd(kind::GET_NAK, why as u8, 0), [tag], &[], frame)?;
-        }
-        Message::PutDone { source: tag, failed } => {
-            let failed = failed.map_or(0, |why| why as u8);
-            write(envelope, Start::lnd(kind::PUT_DONE, failed, 0), [tag], &[], frame)?;
-        }
-        Message::CancelPut { source, session, sequence } => {
-            // In place of a second tag, whose bytes lie in the same order.
-            let number = Tag { index: session, generation: sequence };
-            write(envelope, Start::lnd(kind::CANCEL_PUT, 0, 0), [source, number], &[], frame)?;
-        }
-        Message::CancelGet { source, sink } => {
-            write(envelope, Start::lnd(kind::CANCEL_GET, 0, 0), [source, sink], &[], frame)?;
+        Message::PutReq { header, source: tag, length, key }
+        | Message::GetReq { header, sink: tag, length, key } => {
+            let is_put = matches!(message, Message::PutReq { .. });
+            let kind = if is_put { kind::PUT_REQ } else { kind::GET_REQ };
+            return ShortRequest { kind, header, tag, length, key }.fill(envelope, sum, frame);
         }
         Message::PullReady(PullReady { sink, source, length, key }) => {
             let start = Start::lnd(kind::PULL_READY, 0, length).with(key);
             let start = Start { class: class::SHORT_CONTROL, ..start };
             write_keyed(envelope, start, [sink, source], &[], key, frame)?;
+            return sign(frame, sum);
         }
-        _ => write(envelope, Start::lnd(kind::NOOP, 0, 0), [], &[], frame)?,
-    }
+        Message::PutNak { source, why } => (Start::answer(kind::PUT_NAK, Some(why), 0), source),
+        Message::GetNak { sink, why } => (Start::answer(kind::GET_NAK, Some(why), 0), sink),
+        Message::PutDone { source, failed } => (Start::answer(kind::PUT_DONE, failed, 0), source),
+        Message::GetDone { sink, length, failed } => {
+            (Start::answer(kind::GET_DONE, failed, length), sink)
+        }
+        Message::CancelPut { source: tag, session, sequence }
+        | Message::CancelPush { sink: tag, session, sequence } => {
+            let is_put = matches!(message, Message::CancelPut { .. });
+            let kind = if is_put { kind::CANCEL_PUT } else { kind::CANCEL_PUSH };
+            // In place of a second tag, whose bytes lie in the same order.
+            let number = Tag { index: session, generation: sequence };
+            return fill_cancel(envelope, kind, [tag, number], sum, frame);
+        }
+        Message::CancelGet { source, sink } => {
+            return fill_cancel(envelope, kind::CANCEL_GET, [source, sink], sum, frame);
+        }
+        _ => {
+            write_keyed(envelope, Start::lnd(kind::NOOP, 0, 0), [], &[], &[], frame)?;
+            return sign(frame, sum);
+        }
+    };
+    write_keyed(envelope, start, [tag], &[], &[], frame)?;
+    sign(frame, sum)
+}
+
+/// Writes a CANCEL of any kind. Not inlined: it is rare.
+#[inline(never)]
+fn fill_cancel(
+    envelope: &Envelope,
+    kind: u8,
+    tags: [Tag; 2],
+    sum: Checksum,
+    frame: &mut [u8],
+) -> Result<(), EncodeError> {
+    write_keyed(envelope, Start::lnd(kind, 0, 0), tags, &[], &[], frame)?;
     sign(frame, sum)
 }
 
@@ -268,18 +302,6 @@ pub fn encode_inline(
     *head = start.head(envelope, to);
     sign(frame, sum)?;
     Ok(true)
-}
-
-/// Head, tags and upper-layer header, of a message without a key.
-#[inline(always)]
-fn write<const TAGS: usize>(
-    envelope: &Envelope,
-    start: Start,
-    tags: [Tag; TAGS],
-    header: &[u8],
-    frame: &mut [u8],
-) -> Result<(), EncodeError> {
-    write_keyed(envelope, start, tags, header, &[], frame)
 }
 
 /// Head, tags, upper-layer header and key; the head last, as in [`encode_inline`].

@@ -9,6 +9,6 @@ mod encode;
 
 pub(crate) use decode::{decode, decode_inline, Inline};
 #[cfg(not(feature = "compact"))]
-pub(crate) use encode::PutReq;
+pub(crate) use encode::ShortRequest;
 pub(super) use encode::{encode, encoded_len, fill};
 pub(crate) use encode::{encode_inline, inline_len, is_short};

@@ -270,9 +270,10 @@ fn of_message(message: &Message<'_>) -> (&'static str, Value) {
             let failed = failed.map(|why| format!("{why:?}"));
             ("PUT_DONE", json!({ "source": tag(source), "failed": failed }))
         }
-        Message::GetReq { header, sink, length } => {
-            ("GET_REQ", json!({ "header": hex(header), "sink": tag(sink), "length": length }))
-        }
+        Message::GetReq { header, sink, length, key } => (
+            "GET_REQ",
+            json!({ "header": hex(header), "sink": tag(sink), "length": length, "key": hex(key) }),
+        ),
         Message::GetNak { sink, why } => {
             ("GET_NAK", json!({ "sink": tag(sink), "why": format!("{why:?}") }))
         }
@@ -282,6 +283,13 @@ fn of_message(message: &Message<'_>) -> (&'static str, Value) {
         ),
         Message::CancelGet { source, sink } => {
             ("CANCEL_GET", json!({ "source": tag(source), "sink": tag(sink) }))
+        }
+        Message::GetDone { sink, length, failed } => {
+            let failed = failed.map(|why| format!("{why:?}"));
+            ("GET_DONE", json!({ "sink": tag(sink), "length": length, "failed": failed }))
+        }
+        Message::CancelPush { sink, session, sequence } => {
+            ("CANCEL_PUSH", json!({ "sink": tag(sink), "session": session, "sequence": sequence }))
         }
         Message::Noop => ("NOOP", json!({})),
         Message::Close => ("CLOSE", json!({})),

@@ -371,7 +371,7 @@ impl Transfers {
                 "PUT_REQ" => "PUT, source",
                 "GET_REQ" => "GET, sink",
                 "PUT_DONE" => "PUT, sink",
-                "PULL_READY" => "GET, source",
+                "PULL_READY" | "GET_DONE" => "GET, source",
                 _ => return,
             };
             self.set_role(owner, role, strings);

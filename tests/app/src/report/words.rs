@@ -53,6 +53,8 @@ pub fn said(message: &Message<'_>) -> (&'static str, About) {
         Message::CancelGet { source, sink } => {
             ("CANCEL_GET", About { own: Some(source), others: Some(sink), ..none })
         }
+        Message::GetDone { sink, .. } => ("GET_DONE", About { others: Some(sink), ..none }),
+        Message::CancelPush { sink, .. } => ("CANCEL_PUSH", About { own: Some(sink), ..none }),
         Message::PullReady(it) => {
             ("PULL_READY", About { own: Some(it.source), others: Some(it.sink), ..none })
         }

@@ -51,7 +51,7 @@ impl World<'_> {
         };
         drop(hardware);
         let done = match posted.source {
-            Some(source) => Some(self.pull(node, posted.tag, source, how, posted.invalidated)),
+            Some(source) => Some(self.pull(node, &posted, source, how)),
             None if posted.pulled => posted.invalidated.then_some(Returned::Touched),
             None if posted.invalidated => Some(Returned::Untouched),
             None => (how == 255).then_some(Returned::Touched),
@@ -61,24 +61,25 @@ impl World<'_> {
         }
     }
 
-    fn pull(&mut self, node: usize, tag: Tag, source: Tag, how: u8, asked: bool) -> Returned {
+    fn pull(&mut self, node: usize, pull: &Posted, source: Tag, how: u8) -> Returned {
         let mut hardware = self.nodes[1 - node].hardware.borrow_mut();
         let asserted = hardware.asserted;
         let found = hardware.posted.iter_mut().find(|((link, _), p)| {
-            p.tag == source && p.source.is_none() && p.done.is_none() && !asserted[*link]
+            let lent = p.source.is_none() && p.pushes == pull.pushes;
+            p.tag == source && lent && p.done.is_none() && !asserted[*link]
         });
         let Some((_, staged)) = found else { return Returned::Untouched };
         match how % 8 {
-            6 if asked => return Returned::Untouched,
+            6 if pull.invalidated => return Returned::Untouched,
             7 => return Returned::Touched,
             _ => {}
         }
         staged.pulled = true;
-        if self.signals {
+        if self.engines.signals && !pull.pushes {
             staged.done = Some(Returned::Ok);
         }
         drop(hardware);
-        self.book.moves((node, tag), (1 - node, source));
+        self.book.moves((node, pull.tag), (1 - node, source));
         Returned::Ok
     }
 

@@ -115,7 +115,7 @@ impl Book {
         assert!(!good || !pulls || entry.moved, "OK, and no byte was moved (INV-4): {report:?}");
         let sender = matches!(
             report.role,
-            Role::Immediate | Role::PutSource | Role::GetSink | Role::GetPull
+            Role::Immediate | Role::PutSource | Role::GetSink | Role::GetPull | Role::PushSink
         );
         if sender {
             let arrived = if pulls { entry.moved } else { entry.seen };

@@ -24,14 +24,23 @@ pub fn memory() -> Vec<Memory> {
     vec![vec![MaybeUninit::uninit(); small().bytes_needed()]; INCARNATIONS]
 }
 
+/// What all engines can do.
+#[derive(Clone, Copy)]
+pub struct Engines {
+    /// They tell the source side of a pull's end.
+    pub signals: bool,
+    /// They push.
+    pub pushes: bool,
+}
+
 /// A node starts, as another incarnation.
 pub fn boot<'m>(
     memory: &'m mut [MaybeUninit<u8>],
     node: usize,
     incarnation: u64,
     now: Instant,
-    signals: bool,
+    Engines { signals, pushes }: Engines,
 ) -> Node<'m> {
-    let hardware = Hardware { signals, ..Hardware::default() };
+    let hardware = Hardware { signals, pushes, ..Hardware::default() };
     Node::with(small(), memory, nid(1 + node as u8), incarnation, now, hardware)
 }

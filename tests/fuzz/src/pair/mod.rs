@@ -11,6 +11,7 @@ mod world;
 
 use arbitrary::{Arbitrary, Unstructured};
 
+use boot::Engines;
 use world::World;
 
 /// What an upper layer does with a request.
@@ -112,9 +113,10 @@ enum Trouble {
 /// operations, after which everything is allowed to settle.
 pub fn pair(data: &[u8]) {
     let mut input = Unstructured::new(data);
-    let signals = bool::arbitrary(&mut input).unwrap_or(false);
+    let bits = u8::arbitrary(&mut input).unwrap_or(0);
+    let engines = Engines { signals: bits & 1 != 0, pushes: bits & 2 != 0 };
     let mut memory = boot::memory();
-    let mut world = World::new(&mut memory, signals);
+    let mut world = World::new(&mut memory, engines);
     while let Ok(op) = Op::arbitrary(&mut input) {
         world.apply(&op);
         world.check();

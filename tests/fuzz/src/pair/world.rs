@@ -15,7 +15,7 @@ use lnd_shortmsg::wire::{decode, Checksum};
 
 use super::absence::Absence;
 use super::book::Book;
-use super::boot::{boot, Memory};
+use super::boot::{boot, Engines, Memory};
 use super::{Decision, Op, Trouble};
 use crate::hardware::{Letter, LINKS};
 use crate::node::{nid, Node};
@@ -38,19 +38,19 @@ pub struct World<'m> {
     next: [Option<Instant>; 2],
     pub(super) absences: [Absence; 2],
     pub(super) now: Instant,
-    pub(super) signals: bool,
+    pub(super) engines: Engines,
     submitted: u32,
     pub(super) book: Book,
 }
 
 impl<'m> World<'m> {
-    pub fn new(memory: &'m mut [Memory], signals: bool) -> Self {
+    pub fn new(memory: &'m mut [Memory], engines: Engines) -> Self {
         let mut spare = memory.iter_mut();
         let now = Instant::from_nanos(1_000_000_000);
         let incarnations = [101, 201];
         let mut boot = |node: usize| {
             let memory = spare.next().expect("memory for two");
-            boot(memory, node, incarnations[node], now, signals)
+            boot(memory, node, incarnations[node], now, engines)
         };
         let nodes = [boot(0), boot(1)];
         Self {
@@ -64,7 +64,7 @@ impl<'m> World<'m> {
             next: [None; 2],
             absences: Default::default(),
             now,
-            signals,
+            engines,
             submitted: 0,
             book: Book::default(),
         }
@@ -332,7 +332,7 @@ impl<'m> World<'m> {
         self.book.restarts(node);
         self.incarnations[node] += 1;
         let incarnation = self.incarnations[node];
-        self.nodes[node] = boot(memory, node, incarnation, self.now, self.signals);
+        self.nodes[node] = boot(memory, node, incarnation, self.now, self.engines);
         self.kept[node].clear();
         self.tags[node].clear();
         self.paused[node] = false;

@@ -79,10 +79,10 @@ pub const fn name(role: Role) -> &'static str {
     match role {
         Role::Immediate => "send inline",
         Role::PutSource => "PUT, source",
-        Role::GetSink | Role::GetPull => "GET, sink",
+        Role::GetSink | Role::GetPull | Role::PushSink => "GET, sink",
         Role::InlineSink => "receive inline",
         Role::PutSink => "PUT, sink",
-        Role::GetSource => "GET, source",
-        Role::RxRequest | Role::NakPut | Role::NakGet | Role::PutDone => "silent",
+        Role::GetSource | Role::PushSource => "GET, source",
+        Role::RxRequest | Role::NakPut | Role::NakGet | Role::PutDone | Role::GetDone => "silent",
     }
 }

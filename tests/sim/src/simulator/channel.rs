@@ -120,7 +120,7 @@ mod tests {
         let body = Body::Get { target: Target::default(), length: 5000, request: sink };
         let header =
             LnetHeader { hops: 0, source: nid_of(0), destination: nid_of(destination), body };
-        let request = Message::GetReq { header: &header.encode(), sink, length: 5000 };
+        let request = Message::GetReq { header: &header.encode(), sink, length: 5000, key: &[] };
         let mut asks = VirtualChannel::new(0, 512, network.clone());
         asks.send(link, &envelope(0, 1), &request, None).unwrap();
         let mut gives = VirtualChannel::new(1, 512, network.clone());

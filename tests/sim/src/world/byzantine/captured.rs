@@ -65,7 +65,9 @@ impl Captured {
             | Message::PutNak { source: tag, .. }
             | Message::PutDone { source: tag, .. }
             | Message::GetReq { sink: tag, .. }
-            | Message::GetNak { sink: tag, .. } => [Some(tag), None],
+            | Message::GetNak { sink: tag, .. }
+            | Message::GetDone { sink: tag, .. }
+            | Message::CancelPush { sink: tag, .. } => [Some(tag), None],
             Message::PullReady(ready) => [Some(ready.sink), Some(ready.source)],
             _ => [None, None],
         };

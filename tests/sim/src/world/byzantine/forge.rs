@@ -158,7 +158,7 @@ impl Byzantine<'_> {
             3 => Message::PutReq { header: &header, source: tag, length, key: key.as_bytes() },
             4 => Message::PutNak { source: tag, why },
             5 => Message::PutDone { source: tag, failed: self.chance(2).then_some(why) },
-            6 => Message::GetReq { header: &header, sink: tag, length },
+            6 => Message::GetReq { header: &header, sink: tag, length, key: key.as_bytes() },
             7 => Message::GetNak { sink: tag, why },
             8 => Message::Noop,
             9 => Message::Close,
@@ -166,6 +166,11 @@ impl Byzantine<'_> {
             10 if length % 4 == 1 => {
                 Message::CancelPut { source: tag, session, sequence: other.index }
             }
+            10 if length % 4 == 2 => {
+                Message::CancelPush { sink: tag, session, sequence: other.index }
+            }
+            // In place of some PULL_READY, so that all else of a run stays as it was.
+            10 => done(tag, length, why),
             _ => Message::PullReady(PullReady {
                 sink: tag,
                 source: other,
@@ -290,6 +295,7 @@ impl Byzantine<'_> {
         let why = NakReason::ALL[self.rng.below(5) as usize];
         let key = key_like(tag);
         let message = match self.rng.below(6) {
+            _ if length % 4 == 3 => done(tag, length, why),
             0 => Message::PutNak { source: tag, why },
             1 => Message::PutDone { source: tag, failed: Some(why) },
             2 => Message::PutDone { source: tag, failed: None },
@@ -312,7 +318,7 @@ impl Byzantine<'_> {
         let message = match self.rng.below(3) {
             0 => Message::Immediate { header: &header, payload: &payload },
             1 => Message::PutReq { header: &header, source: tag, length, key: key.as_bytes() },
-            _ => Message::GetReq { header: &header, sink: tag, length },
+            _ => Message::GetReq { header: &header, sink: tag, length, key: key.as_bytes() },
         };
         let envelope = self.envelope(to, Lane::Request);
         Self::frame_of(&envelope, &message)
@@ -335,6 +341,12 @@ impl Byzantine<'_> {
         let envelope = Envelope { sequence: first, ..self.envelope(to, Lane::Control) };
         Self::frame_of(&envelope, &message)
     }
+}
+
+/// A push that has ended, well or not.
+fn done(sink: Tag, length: u32, why: NakReason) -> Message<'static> {
+    let failed = Some(why).filter(|_| length % 8 < 4);
+    Message::GetDone { sink, length, failed }
 }
 
 /// A key of any length, or none. It takes no random number: engines here have no keys, and ignore

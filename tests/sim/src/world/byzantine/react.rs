@@ -44,6 +44,10 @@ impl Byzantine<'_> {
             Message::PutReq { source, length, .. } => {
                 self.put_asked(peer, lane.link, source, length);
             }
+            // A request with a key asks for a push.
+            Message::GetReq { sink, length, key, .. } if !key.is_empty() => {
+                self.push_asked(peer, lane.link, sink, length);
+            }
             Message::GetReq { sink, length, .. } => {
                 self.get_asked(peer, lane.link, sink, length);
             }
@@ -111,6 +115,22 @@ impl Byzantine<'_> {
                     &Message::PullReady(PullReady { sink, source, length, key: &[] }),
                 );
             }
+        }
+    }
+
+    /// An honest node waits for us to push something into its memory. It says that it has, and has
+    /// not, or refuses; or it stages and says so, which was not asked.
+    fn push_asked(&mut self, peer: u32, link: LinkId, sink: Tag, length: u32) {
+        let why = NakReason::ALL[self.rng.below(5) as usize];
+        let length = if self.rng.below(3) == 0 { self.any_length() } else { length };
+        match self.rng.below(4) {
+            0 => self.answer(peer, link, &Message::GetNak { sink, why }),
+            1 => self.answer(peer, link, &Message::GetDone { sink, length, failed: None }),
+            2 => {
+                let failed = Some(why);
+                self.answer(peer, link, &Message::GetDone { sink, length: 0, failed });
+            }
+            _ => self.get_asked(peer, link, sink, length),
         }
     }
 
