@@ -331,7 +331,10 @@ impl<'m, E: Engine> Links<'m, E> {
     /// to a GET then needs no descriptor of the peer's to be read from (S3-11).
     #[inline]
     pub const fn pushes(&self, theirs: u32) -> bool {
-        E::PUSHES && self.features & theirs & Features::PUSHES.0 != 0
+        // Exposed memory comes back by a CANCEL where engines do not invalidate safely. From a peer
+        // that does not answer it, each GET that is given up would cost a stop.
+        let answers = self.safe_invalidate() || self.cancels(theirs);
+        E::PUSHES && answers && self.features & theirs & Features::PUSHES.0 != 0
     }
 
     /// Hashes the state on which the links' future depends.

@@ -4,8 +4,9 @@
 use crate::base::id::LinkId;
 use crate::base::message::{Envelope, Hello};
 
-/// Whether its versions and ours meet.
+/// Whether it is of an incarnation other than the known one.
 const OTHER: u8 = 1 << 5;
+/// Whether its versions and ours meet.
 const FITS: u8 = 1 << 6;
 /// Whether its session can be counted from its sequence.
 const COUNTS: u8 = 1 << 7;

@@ -60,10 +60,11 @@ pub trait Engine {
     const PUSHES: bool = false;
 
     /// Whether staged memory may be [invalidated](Self::invalidate) while the peer may be pulling
-    /// it. The pull then ends with an error at both ends. If not, the driver first sends CANCEL to
-    /// the puller, and invalidates once no pull is under way. Without an answer within the drain
-    /// bound the stop domain is stopped. The puller's driver answers if its own engine is of this
-    /// kind too. If `true`, the driver contains no code for it.
+    /// it, and exposed memory while the peer may be pushing into it. The pull or push then ends
+    /// with an error at both ends. If not, the driver first sends CANCEL to the puller, and
+    /// invalidates once no pull is under way. Without an answer within the drain bound the stop
+    /// domain is stopped. The puller's driver answers if its own engine is of this kind too. If
+    /// `true`, the driver contains no code for it.
     const SAFE_INVALIDATE: bool = true;
 
     /// What the engine can do. Constant while it works. Empty if it does not identify itself.

@@ -155,6 +155,23 @@ fn s3_11_every_link_must_push_and_have_keys() {
     }
 }
 
+/// Engines that do not invalidate safely expose nothing to a peer that does not answer CANCEL.
+#[test]
+fn s3_11_memory_is_exposed_only_to_a_peer_that_gives_it_back() {
+    let mut fabric = Fabric::new(2, 1);
+    fabric.no_cancel = true;
+    for device in fabric.devices.values_mut() {
+        device.features |= Features::PUSHES.0;
+        device.connects = true;
+    }
+    let mut w = WorldOf::<false>::on(fabric, 2, small());
+    let tag = w.get(0, 1, 5000).unwrap();
+    w.settle();
+    assert_eq!((w.report(0, tag).role, w.report(0, tag).status.errno), (Role::GetPull, 0));
+    assert_eq!(pushed(&w), 0);
+    w.assert_drained();
+}
+
 /// PUTs are pulled as before, and short GETs go inline.
 #[test]
 fn s3_11_puts_and_inline_gets_stay_as_they_are() {
