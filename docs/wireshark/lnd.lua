@@ -621,6 +621,16 @@ function Shower:number(at, size)
     return string.format("%d", size == 4 and self.r:u32(at) or self.r:u16(at))
 end
 
+-- The body of a CANCEL that names a request by session and number.
+local function show_cancel(cookie)
+    return function(s)
+        s:cookie(cookie, 80)
+        s:show(f.cancel_session, 88, 4)
+        s:show(f.cancel_sequence, 92, 4)
+        return " of number " .. s:number(92, 4)
+    end
+end
+
 -- The bodies of frames that name both ends. Each returns what the summary says beside the name.
 local show_body = {
     [HELLO] = function(s)
@@ -691,12 +701,7 @@ local show_body = {
         s:zeros(89, 7)
         return ""
     end,
-    [CANCEL_PUT] = function(s)
-        s:cookie(f.source_cookie, 80)
-        s:show(f.cancel_session, 88, 4)
-        s:show(f.cancel_sequence, 92, 4)
-        return " of number " .. s:number(92, 4)
-    end,
+    [CANCEL_PUT] = show_cancel(f.source_cookie),
     [CANCEL_GET] = function(s)
         s:cookie(f.source_cookie, 80)
         s:cookie(f.sink_cookie, 88)
@@ -709,12 +714,7 @@ local show_body = {
         s:show(f.pushed, 92, 4)
         return ", " .. s:number(92, 4) .. " bytes pushed"
     end,
-    [CANCEL_PUSH] = function(s)
-        s:cookie(f.sink_cookie, 80)
-        s:show(f.cancel_session, 88, 4)
-        s:show(f.cancel_sequence, 92, 4)
-        return " of number " .. s:number(92, 4)
-    end,
+    [CANCEL_PUSH] = show_cancel(f.sink_cookie),
 }
 show_body[PUT_DONE] = show_body[PUT_NAK]
 

@@ -81,20 +81,18 @@ impl EngineRef {
             return Err(PostError::Invalid);
         }
         let none = Tag { index: 0, generation: 0 };
-        let (nid, motion, source, key) = match &bd.motion {
-            Motion::Stage { to } => (*to, lnd_motion::LND_MOTION_STAGE, none, &Key::NONE),
-            Motion::Pull { from, source, key } => {
-                (*from, lnd_motion::LND_MOTION_PULL, *source, key)
-            }
-            Motion::Expose { to } => (*to, lnd_motion::LND_MOTION_EXPOSE, none, &Key::NONE),
-            Motion::Push { to, sink, key } => (*to, lnd_motion::LND_MOTION_PUSH, *sink, key),
+        let (motion, key) = match &bd.motion {
+            Motion::Stage { .. } => (lnd_motion::LND_MOTION_STAGE, &Key::NONE),
+            Motion::Pull { key, .. } => (lnd_motion::LND_MOTION_PULL, key),
+            Motion::Expose { .. } => (lnd_motion::LND_MOTION_EXPOSE, &Key::NONE),
+            Motion::Push { key, .. } => (lnd_motion::LND_MOTION_PUSH, key),
         };
         let posted = self.platform.engine_post(&lnd_bd {
             size: size_of::<lnd_bd>() as u32,
             link: self.number(),
             tag: named(bd.tag),
-            source: named(source),
-            nid: nid.raw(),
+            source: named(bd.motion.remote().unwrap_or(none)),
+            nid: bd.motion.peer().raw(),
             motion: motion as u32,
             length: bd.length,
             frags: frags(bd.fragments),

@@ -43,14 +43,6 @@ impl Large {
         let key = if OPERATIONS { Key::new(key) } else { None };
         Self { tag, length, key: key.unwrap_or(Key::NONE) }
     }
-
-    fn key(&self) -> &[u8] {
-        if OPERATIONS {
-            self.key.as_bytes()
-        } else {
-            &[]
-        }
-    }
 }
 
 impl Body {
@@ -93,11 +85,14 @@ impl Body {
                 let payload = unsafe { self.payload() }.unwrap_or(&[]);
                 Message::Immediate { header, payload }
             }
-            Self::Put(ref it) => {
-                Message::PutReq { header, source: it.tag, length: it.length, key: it.key() }
-            }
+            Self::Put(ref it) => Message::PutReq {
+                header,
+                source: it.tag,
+                length: it.length,
+                key: it.key.as_bytes(),
+            },
             Self::Get(ref it) => {
-                Message::GetReq { header, sink: it.tag, length: it.length, key: it.key() }
+                Message::GetReq { header, sink: it.tag, length: it.length, key: it.key.as_bytes() }
             }
         }
     }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{envelope, samples, Rng};
+use common::{envelope, samples, Rng, KEYED};
 use lnd_core::id::Tag;
 use lnd_core::message::{Message, NakReason, MAX_HEADER};
 use lnd_shortmsg::dispatch::{Receiver, Sender};
@@ -274,14 +274,7 @@ fn further_mistakes() {
 fn a_key_is_bounded_and_whole() {
     use DecodeError as E;
     let at = |name: &str| if name.contains("req") { at::REQ_KEY } else { at::STAGED_KEY };
-    for (name, right) in [
-        ("put_req", 0),
-        ("put_req_key", 13),
-        ("get_req", 0),
-        ("get_req_key", 32),
-        ("pull_ready", 0),
-        ("pull_ready_key", 32),
-    ] {
+    for (name, right) in KEYED {
         for length in 0..=u8::MAX {
             let error = match length {
                 33.. => Err(E::KeyTooLong),

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{envelope, samples, Rng, Sample};
+use common::{envelope, samples, Rng, Sample, KEYED};
 use lnd_core::id::{Nid, Tag};
 use lnd_core::key::MAX_KEY;
 use lnd_core::message::{Envelope, Message, PullReady, MAX_HEADER};
@@ -265,14 +265,7 @@ fn each_mistake_has_its_own_error() {
         let long = |f: &mut Vec<u8>| f[short::DETAIL] = MAX_HEADER as u8 + 1;
         assert_eq!(spoilt(name, long), Err(E::HeaderTooLong), "{name}");
     }
-    for (name, right) in [
-        ("put_req", 0),
-        ("put_req_key", 13),
-        ("get_req", 0),
-        ("get_req_key", 32),
-        ("pull_ready", 0),
-        ("pull_ready_key", 32),
-    ] {
+    for (name, right) in KEYED {
         for length in 0..=u8::MAX {
             let error = match length {
                 33.. => Err(E::KeyTooLong),

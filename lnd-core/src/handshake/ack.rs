@@ -85,14 +85,10 @@ impl<P: Ports> Driver<'_, P> {
         new_incarnation: bool,
     ) -> Option<PeerId> {
         let (reliable, inline_max) = (self.channel.is_reliable(), self.inline_max());
-        let signalled = self.links.signalled(ack.features);
-        let cancels = self.links.cancels(ack.features);
-        let pushes = self.links.pushes(ack.features);
+        let agreed = self.agreed(ack.features);
         let peer = self.peers.get_mut(id)?;
         peer.last_heard = Heard::at(now);
-        peer.flags.set(PeerFlags::SIGNALLED, signalled);
-        peer.flags.set(PeerFlags::CANCELS, cancels);
-        peer.flags.set(PeerFlags::PUSHES, pushes);
+        peer.agree(agreed);
         peer.set_inline_max(inline_max, ack.immediate_max);
         let forgotten = peer.note_answer(from, new_incarnation, reliable);
         // The successor comes before the admission, because the new incarnation clears the

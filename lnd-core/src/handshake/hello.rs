@@ -112,11 +112,18 @@ impl<P: Ports> Driver<'_, P> {
         self.send_handshake(now, id);
     }
 
+    /// What this side and a peer that has announced `theirs` can both do.
+    pub(super) fn agreed(&self, theirs: u32) -> PeerFlags {
+        let mut agreed = PeerFlags::empty();
+        agreed.set(PeerFlags::SIGNALLED, self.links.signalled(theirs));
+        agreed.set(PeerFlags::CANCELS, self.links.cancels(theirs));
+        agreed.set(PeerFlags::PUSHES, self.links.pushes(theirs));
+        agreed
+    }
+
     /// Opens the session of a hello.
     fn open_session(&mut self, id: PeerId, from: &Envelope, hello: &Hello, new_incarnation: bool) {
-        let (inline_max, signalled) = (self.inline_max(), self.links.signalled(hello.features));
-        let cancels = self.links.cancels(hello.features);
-        let pushes = self.links.pushes(hello.features);
+        let (inline_max, agreed) = (self.inline_max(), self.agreed(hello.features));
         let proven = self.channel.is_reliable() && self.peers.state(id) == HelloState::Good;
         let lasting = !self.links.safe_invalidate();
         let Some(peer) = self.peers.get_mut(id) else { return };
@@ -130,9 +137,7 @@ impl<P: Ports> Driver<'_, P> {
             peer.note_opening(from.session, new_incarnation);
         }
         peer.open_theirs(from.session, from.sequence);
-        peer.flags.set(PeerFlags::SIGNALLED, signalled);
-        peer.flags.set(PeerFlags::CANCELS, cancels);
-        peer.flags.set(PeerFlags::PUSHES, pushes);
+        peer.agree(agreed);
         peer.set_inline_max(inline_max, hello.immediate_max);
     }
 

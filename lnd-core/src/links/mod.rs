@@ -123,10 +123,11 @@ impl<'m, E: Engine> Links<'m, E> {
     pub fn push(&mut self, link: Link<E>) -> bool {
         // Both sides must agree on a feature whatever link a message uses, so only what all engines
         // can do is announced.
+        self.features &= link.features.0;
         // Without keys a peer cannot be asked for a push.
-        let pushes = E::PUSHES && link.engine.has_keys();
-        let lacks = if pushes { 0 } else { Features::PUSHES.0 };
-        self.features &= link.features.0 & !lacks;
+        if !(E::PUSHES && link.engine.has_keys()) {
+            self.features &= !Features::PUSHES.0;
+        }
         self.safe_invalidate &= link.engine.safe_invalidate();
         self.list.push(link).is_ok()
     }

@@ -73,6 +73,8 @@ bitflags::bitflags! {
         const OTHER_CLOSED = 1 << 14;
         /// Its engines and ours push: see [`Links::pushes`](crate::links::Links::pushes).
         const PUSHES = 1 << 15;
+        /// What follows from the features that both sides have announced.
+        const AGREED = Self::SIGNALLED.bits() | Self::CANCELS.bits() | Self::PUSHES.bits();
     }
 }
 
@@ -208,6 +210,11 @@ impl Peer {
         self.sequence = first;
         self.given_up = 0;
         self.handshake.announce_nothing();
+    }
+
+    /// Notes what both sides can do: flags of [`AGREED`](PeerFlags::AGREED).
+    pub fn agree(&mut self, agreed: PeerFlags) {
+        self.flags = self.flags.difference(PeerFlags::AGREED).union(agreed);
     }
 
     /// Whether the credits allow a request to be handed to the channel now.

@@ -80,13 +80,14 @@ fn final_message(it: &Ended, reliable: bool, pushes: bool) -> Option<Message<'st
         Some(Cause::Protocol) => NakReason::BadRequest,
         _ => NakReason::Failed,
     });
-    // The sink reports the end of a pull. PUT_DONE goes out where the source's engine does not
-    // report that end. PUT_NAK reports a pull that failed: perhaps it never began, and no engine
-    // knows of it.
+    // No engine reports the end of a push to its sink.
     if pushes && it.role == Role::PushSource {
         let length = if failed.is_some() { 0 } else { it.length };
         return Some(Message::GetDone { sink: it.remote, length, failed });
     }
+    // The sink reports the end of a pull. PUT_DONE goes out where the source's engine does not
+    // report that end. PUT_NAK reports a pull that failed: perhaps it never began, and no engine
+    // knows of it.
     if it.role.pulls() {
         if it.flags.contains(Flags::OWES_DONE) {
             return Some(Message::PutDone { source: it.remote, failed });

@@ -58,20 +58,20 @@ impl<P: Ports> Driver<'_, P> {
             Message::CancelGet { source, sink } => (source, self.end_get(now, id, source, sink)),
             _ => return,
         };
-        let why = match over {
-            Over::NotBegun => Some(NakReason::NoMatch),
-            Over::Ended => Some(NakReason::Failed),
-            Over::Moved(_) => None,
-            Over::Not => return,
-        };
         let pushed = P::Engine::PUSHES && matches!(it, Message::CancelPush { .. });
-        let answer = match (over, why) {
-            (_, Some(why)) if pushed => Message::GetNak { sink: lent, why },
-            (_, Some(why)) => Message::PutNak { source: lent, why },
-            (Over::Moved(length), None) if pushed => {
-                Message::GetDone { sink: lent, length, failed: None }
+        let nak = |why| {
+            if pushed {
+                Message::GetNak { sink: lent, why }
+            } else {
+                Message::PutNak { source: lent, why }
             }
-            (_, None) => Message::PutDone { source: lent, failed: None },
+        };
+        let answer = match over {
+            Over::NotBegun => nak(NakReason::NoMatch),
+            Over::Ended => nak(NakReason::Failed),
+            Over::Moved(length) if pushed => Message::GetDone { sink: lent, length, failed: None },
+            Over::Moved(_) => Message::PutDone { source: lent, failed: None },
+            Over::Not => return,
         };
         // An answer that finds no room is lost. The peer repeats its CANCEL.
         self.send_control(now, id, Some(link), &answer);

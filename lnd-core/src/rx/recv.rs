@@ -48,10 +48,8 @@ impl<P: Ports> Driver<'_, P> {
         self.slots.arm(tag.index, it.deadline);
         if role == Role::InlineSink {
             self.copy_in(now, tag, rx_request.payload, it);
-        } else if let Some(link) = self.slots.owner(tag.index).link() {
-            let peer = self.peers.of_slot(tag.index);
-            self.note_owed_done(tag, peer);
-            self.pull(now, tag, peer, link, PostFrom::Queue);
+        } else {
+            self.move_kept(now, tag);
         }
         Ok(tag)
     }
@@ -86,12 +84,22 @@ impl<P: Ports> Driver<'_, P> {
         Some(tag)
     }
 
-    /// Notes whether the peer of a PUT needs a PUT_DONE.
+    /// Starts the pull or push of a request that was kept.
+    fn move_kept(&mut self, now: Instant, tag: Tag) {
+        let Some(link) = self.slots.owner(tag.index).link() else { return };
+        let peer = self.peers.of_slot(tag.index);
+        self.note_owed_done(tag, peer);
+        self.pull(now, tag, peer, link, PostFrom::Queue);
+    }
+
+    /// Notes whether the peer needs a PUT_DONE or GET_DONE. No engine reports the end of a push to
+    /// its sink.
     #[inline(always)]
     fn note_owed_done(&mut self, tag: Tag, peer: PeerId) {
-        let owes = !self.peers.get(peer).is_some_and(|peer| peer.is(PeerFlags::SIGNALLED));
+        let signalled = self.peers.get(peer).is_some_and(|peer| peer.is(PeerFlags::SIGNALLED));
         if let Some(state) = self.slots.get_mut(tag.index) {
-            state.flags.set(Flags::OWES_DONE, owes);
+            let pushes = P::Engine::PUSHES && state.role == Role::PushSource;
+            state.flags.set(Flags::OWES_DONE, !signalled || pushes);
         }
     }
 
@@ -122,15 +130,10 @@ impl<P: Ports> Driver<'_, P> {
         }
         self.consume(tag);
         self.slots.arm(tag.index, it.deadline);
-        match self.slots.owner(tag.index).link() {
-            Some(link) if pushes => {
-                let peer = self.peers.of_slot(tag.index);
-                if let Some(state) = self.slots.get_mut(tag.index) {
-                    state.flags.insert(Flags::OWES_DONE);
-                }
-                self.pull(now, tag, peer, link, PostFrom::Queue);
-            }
-            _ => self.post_answer(now, tag),
+        if pushes {
+            self.move_kept(now, tag);
+        } else {
+            self.post_answer(now, tag);
         }
         Ok(tag)
     }

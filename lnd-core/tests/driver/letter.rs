@@ -7,8 +7,10 @@ use lnd_core::ports::Features;
 
 use super::fabric::node_of;
 
-/// What [`Letter::kind`] may say.
+/// What [`Letter::kind`] may say. Pushes stand at either end, and CANCELs behind the rest: storms
+/// use ranges of this.
 pub const KINDS: [&str; 15] = [
+    "get_done",
     "hello",
     "hello_ack",
     "immediate",
@@ -18,12 +20,11 @@ pub const KINDS: [&str; 15] = [
     "get_req",
     "get_nak",
     "noop",
-    "close",
     "pull_ready",
     "cancel_put",
     "cancel_get",
-    "get_done",
     "cancel_push",
+    "close",
 ];
 
 /// A test that names a kind that does not exist would hold, lose or count nothing.

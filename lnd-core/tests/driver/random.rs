@@ -16,43 +16,11 @@ use lnd_core::time::Span;
 use super::device::OnInvalidate;
 use super::dice::Dice;
 use super::fabric::{nid, Fabric, InjectedFault};
-use super::letter::Letter;
+use super::letter::{Letter, KINDS};
 use super::node::{Decision, Order, TAKE};
 use super::observed::assert_observed;
 use super::tally::Tally;
 use super::world::WorldOf;
-
-const KINDS: [&str; 14] = [
-    "hello",
-    "hello_ack",
-    "immediate",
-    "put_req",
-    "put_nak",
-    "put_done",
-    "get_req",
-    "get_nak",
-    "noop",
-    "pull_ready",
-    "get_done",
-    "cancel_put",
-    "cancel_get",
-    "cancel_push",
-];
-
-const KINDS_OF_PULLS: [&str; 12] = [
-    "hello",
-    "hello_ack",
-    "immediate",
-    "put_req",
-    "put_nak",
-    "put_done",
-    "get_req",
-    "get_nak",
-    "noop",
-    "pull_ready",
-    "cancel_put",
-    "cancel_get",
-];
 
 /// What the engines of a storm are like.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -291,11 +259,12 @@ impl<const SAFE_INVALIDATE: bool> Storm<SAFE_INVALIDATE> {
     }
 
     fn fault(&mut self) {
+        // A goodbye is not tampered with, nor what is never sent.
+        let first = usize::from(!self.pushes);
         let kinds = match (self.pushes, SAFE_INVALIDATE) {
-            (true, true) => &KINDS[..11],
-            (true, false) => &KINDS,
-            (false, true) => &KINDS[..10],
-            (false, false) => &KINDS_OF_PULLS,
+            (_, true) => &KINDS[first..11],
+            (false, false) => &KINDS[first..13],
+            (true, false) => &KINDS[first..14],
         };
         let kind = self.dice.pick(kinds);
         let sent = self.dice.pick(&[Sent::Ok, Sent::NotDelivered, Sent::Unknown]);

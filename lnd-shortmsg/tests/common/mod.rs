@@ -6,6 +6,16 @@ use lnd_core::id::{Incarnation, Nid, Tag};
 use lnd_core::key::MAX_KEY;
 use lnd_core::message::{Envelope, Hello, HelloAck, Message, NakReason, PullReady, MAX_HEADER};
 
+/// Golden frames that may carry a key, and the bytes of theirs.
+pub const KEYED: [(&str, u8); 6] = [
+    ("put_req", 0),
+    ("put_req_key", 13),
+    ("get_req", 0),
+    ("get_req_key", 32),
+    ("pull_ready", 0),
+    ("pull_ready_key", 32),
+];
+
 /// Xorshift with 64 bits of state.
 pub struct Rng(pub u64);
 

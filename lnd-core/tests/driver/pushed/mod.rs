@@ -235,7 +235,7 @@ fn s3_11_a_refused_get_gives_its_memory_back() {
     assert_goes_on(&mut w);
 }
 
-/// A push that fails tells its sink so, and nobody waits for a deadline.
+/// A push that fails is reported to its sink. The GET ends before its deadline.
 #[test]
 fn s3_11_a_push_that_fails_is_told() {
     for posted in [true, false] {

@@ -79,7 +79,7 @@ fn s3_11_an_end_of_more_than_there_is_room_for_is_a_protocol_error() {
     }
 }
 
-/// The first end that is believed decides the length: a repetition with another one changes
+/// The first end that is taken decides the length: a repetition with another one changes
 /// nothing.
 #[test]
 fn s3_11_a_second_end_does_not_change_the_length() {
