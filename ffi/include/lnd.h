@@ -402,7 +402,8 @@ enum lnd_motion {
 	/**
 	 * @LND_MOTION_EXPOSE: Memory that this peer may write, and no other node. Only with
 	 * LND_FEATURE_PUSHES. It comes back when it is invalidated, or by a stop, and never as
-	 * LND_RETURNED_OK: only the peer knows when its push is whole.
+	 * LND_RETURNED_OK: only the peer knows when its push is whole. A GET whose memory comes
+	 * back OK fails unless the peer confirms it.
 	 */
 	LND_MOTION_EXPOSE = 2,
 	/**

@@ -62,7 +62,7 @@ pub enum lnd_motion {
     LND_MOTION_PULL = 1,
     /// Memory that this peer may write, and no other node. Only with LND_FEATURE_PUSHES. It comes
     /// back when it is invalidated, or by a stop, and never as LND_RETURNED_OK: only the peer knows
-    /// when its push is whole.
+    /// when its push is whole. A GET whose memory comes back OK fails unless the peer confirms it.
     LND_MOTION_EXPOSE = 2,
     /// Writes into what the peer has exposed. Only with LND_FEATURE_PUSHES. LND_RETURNED_OK means
     /// that all bytes are in the peer's memory.

@@ -62,6 +62,7 @@ pub enum Motion {
     /// Receive side: memory for one peer to push into (S3-11). Only where the engine
     /// [pushes](super::Engine::PUSHES). It comes back when it is invalidated, or by a stop, and
     /// never as [`Returned::Ok`]: only the peer knows when its push is whole, and how long it was.
+    /// A GET whose memory comes back OK fails unless the peer confirms it.
     Expose {
         /// The only node that may push into it.
         to: Nid,

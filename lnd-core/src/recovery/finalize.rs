@@ -72,6 +72,14 @@ struct Ended {
     remote: Tag,
 }
 
+impl Ended {
+    /// Whether an engine returned exposed memory OK, and the peer has not confirmed its push. Only
+    /// the peer knows how much it has pushed.
+    fn is_unconfirmed(&self) -> bool {
+        self.role == Role::PushSink && self.flags.contains(Flags::OWES_DONE) && !self.word.lost()
+    }
+}
+
 /// The message that the peer needs at the end of a transfer, if any. `reliable`: the channel loses
 /// nothing that was sent. `pushes`: engines may push.
 #[inline]
@@ -256,7 +264,10 @@ impl<P: Ports> Driver<'_, P> {
 
     #[inline(never)]
     fn finalize_other(&mut self, now: Instant, slot: u32) -> Option<Report> {
-        let it = self.ended(slot)?;
+        let mut it = self.ended(slot)?;
+        if P::Engine::PUSHES && it.is_unconfirmed() {
+            it.word = it.word.unproven();
+        }
         let mut status = Status::of_word(self.config.policy, it.word)?;
         // S0-18: OK of such a channel means that the message was sent, and no more.
         if it.role == Role::Immediate && status.errno == 0 && !self.channel.is_reliable() {

@@ -121,7 +121,7 @@ impl<P: Ports> Driver<'_, P> {
             Some(_) => {}
             None => return,
         }
-        if pushed && !self.note_pushed(now, tag, message.length()) {
+        if P::Engine::PUSHES && !self.note_pushed(now, tag, message) {
             return;
         }
         // Any of these answers ends the peer's pull or push. A refusal other than a failure proves
@@ -142,14 +142,15 @@ impl<P: Ports> Driver<'_, P> {
         self.invalidate_let_go(now, tag);
     }
 
-    /// Notes how much the peer has pushed. `false`: more than there is room for, and the transfer
-    /// is given up.
-    fn note_pushed(&mut self, now: Instant, tag: Tag, length: u32) -> bool {
-        // A repetition must not change the length that the report gives.
-        let first = !self.slots.word(tag.index).proven();
+    /// Notes how much the peer has pushed, if the message says so. `false`: more than there is room
+    /// for, and the transfer is given up.
+    fn note_pushed(&mut self, now: Instant, tag: Tag, message: &Message<'_>) -> bool {
+        let Message::GetDone { length, failed, .. } = *message else { return true };
         let Some(state) = self.slots.get_mut(tag.index) else { return false };
         if length <= state.length {
-            if first {
+            // A repetition must not change the length that the report gives.
+            if failed.is_none() && state.flags.contains(Flags::OWES_DONE) {
+                state.flags.remove(Flags::OWES_DONE);
                 state.length = length;
             }
             return true;

@@ -129,7 +129,8 @@ bitflags::bitflags! {
         const DRAINING = 1 << 2;
         /// Arrived as a peer's request.
         const PASSIVE = 1 << 3;
-        /// The peer needs a PUT_DONE or GET_DONE.
+        /// The peer needs a PUT_DONE or GET_DONE. The sink of a push: the peer has not sent its
+        /// GET_DONE.
         const OWES_DONE = 1 << 4;
         /// The decision on its silence was postponed for a pause of this host (R41).
         const PAUSED = 1 << 5;
@@ -328,6 +329,7 @@ impl SlotState {
             self.role = Role::PutSource;
         } else if self.role == Role::GetSink && pushes {
             self.role = Role::PushSink;
+            self.flags.insert(Flags::OWES_DONE);
         }
     }
 

@@ -150,7 +150,7 @@ impl Device {
         self.stop_asked || self.stopping.contains_key(&node)
     }
 
-    fn finish(&mut self, index: u32, returned: Returned) {
+    pub fn finish(&mut self, index: u32, returned: Returned) {
         let Some(bd) = self.posted.get_mut(&index) else { return };
         bd.outcome = Some(returned);
         if !self.mute {

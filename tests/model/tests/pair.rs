@@ -391,7 +391,7 @@ fn s3_11_get_that_is_pushed_against_withdrawal() {
 fn s3_11_get_that_is_pushed_against_loss_and_delay() {
     let faults = Faults { withdrawn: [1, 0], lost: 1, slow: 3, ..NONE };
     let setup = pushed("get, pushed, withdrawn, loss, no recalls", faults);
-    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, DRAIN_BOUND, ASSERTED], 59_594);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, DRAIN_BOUND, ASSERTED], 58_887);
 }
 
 #[test]

@@ -294,6 +294,11 @@ impl Word {
         Self(self.0 | PROVEN)
     }
 
+    /// A finished word whose proof does not hold: as if the descriptor had come back with an error.
+    pub(crate) const fn unproven(self) -> Self {
+        Self(self.0 & !PROVEN).because(Cause::Device).losing(Place::Moving)
+    }
+
     /// Records a cause unless one is recorded: the first one stays (R7).
     pub(super) const fn because(self, cause: Cause) -> Self {
         // Later causes are consequences of the first one.

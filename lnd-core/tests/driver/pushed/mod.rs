@@ -10,7 +10,7 @@ use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, Role};
 use lnd_core::id::Tag;
 use lnd_core::message::{Message, NakReason, PullReady};
-use lnd_core::ports::{Features, Sent};
+use lnd_core::ports::{Features, Returned, Sent};
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Place};
 

@@ -145,3 +145,39 @@ fn s3_11_a_get_without_a_key_is_staged() {
     w.sleep(Span::from_secs(80));
     w.assert_drained();
 }
+
+/// An engine that returns exposed memory OK has not seen the end of the push: only the peer's
+/// GET_DONE makes the GET good, with the length that it gives.
+#[test]
+fn s3_11_exposed_memory_that_comes_back_ok_proves_nothing() {
+    let failed = |sink| {
+        let failed = Some(NakReason::Failed);
+        Message::GetDone { sink, length: 0, failed }
+    };
+    for answer in ["whole", "failed", "none"] {
+        let mut w = met::<false>();
+        w.node(1).get = Decision::UpTo(1700);
+        w.hold("get_done");
+        let get = patient_get(&mut w, 3000);
+        w.settle();
+        w.device(0, 0, |d| d.finish(get.index, Returned::Ok));
+        w.settle();
+        assert!(!w.reported(0, get));
+        if answer == "failed" {
+            w.hand(&forged(&w, 1, 0, &failed(get)));
+        } else if answer == "none" {
+            withdraw(&mut w, 0, get);
+        } else {
+            w.free("get_done");
+        }
+        w.settle();
+        let report = w.report(0, get);
+        assert_eq!(report.status.errno == 0, answer == "whole", "{answer}: {report:?}");
+        assert_eq!(report.bytes, if answer == "whole" { 1700 } else { 0 });
+        assert!(!report.lost_race);
+        w.free("get_done");
+        w.settle();
+        w.node(1).get = TAKE;
+        assert_goes_on(&mut w);
+    }
+}
