@@ -120,19 +120,19 @@ build_module() {
     sed -i '/Skipping BTF generation/d' "$work/logs/make"
 }
 
-# dkms_build FOLDER: the module of ffi/FOLDER by DKMS, in folders of its own, from what its "make
-# dkms" lays out.
+# dkms_build FOLDER LIBRARY [MAKE ARGUMENTS]: the module of ffi/FOLDER by DKMS, in folders of its
+# own, from what its "make dkms" lays out.
 dkms_build() {
-    local tree=$work/dkms/tree from=$work/dkms/source conf=ffi/$1/dkms.conf
-    local name version module at built
+    local tree=$work/dkms/tree from=$work/dkms/source conf=$work/dkms/new/dkms.conf
+    local name version module built
     need_apt dkms
+    rm -rf "$work/dkms"
+    mkdir -p "$tree" "$from"
+    make -s -C "ffi/$1" dkms LND_LIB="$2" DKMS_SOURCE="$work/dkms/new" "${@:3}"
     name=$(sed -n 's/^PACKAGE_NAME="\(.*\)"/\1/p' "$conf")
     version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$conf")
     module=$(sed -n 's/^BUILT_MODULE_NAME\[0\]="\(.*\)"/\1/p' "$conf")
-    at=$from/$name-$version
-    rm -rf "$work/dkms"
-    mkdir -p "$tree" "$from"
-    make -s -C "ffi/$1" dkms LND_LIB="$work/liblnd_kernel.a" DKMS_SOURCE="$at"
+    mv "$work/dkms/new" "$from/$name-$version"
     (
         # Keys of its own, too; and no Rust.
         export mok_signing_key=$work/dkms/key mok_certificate=$work/dkms/certificate
@@ -147,7 +147,7 @@ dkms_build() {
     built=$tree/$name/$version/$kernel/$(uname -m)/module/$module.ko
     [[ $(modinfo -F vermagic "$built") == "$kernel "* ]] ||
         fail "DKMS has built no module for $kernel"
-    note "DKMS builds it without Rust"
+    note "DKMS builds $module.ko without Rust"
 }
 
 # build_host: the node in a process.
