@@ -118,11 +118,12 @@ static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 		lnd_verbs_break(peer, wc);
 		return;
 	}
-	if (wc->byte_len < sizeof(*head) || head->lane >= LND_VERBS_LANES) {
+	/* A WRITE with an immediate value ends a receive, too, with a length of its own. */
+	if (wc->opcode != IB_WC_RECV || wc->byte_len < sizeof(*head) ||
+	    wc->byte_len > lnd_verbs_frame_room(peer->node) || head->lane >= LND_VERBS_LANES) {
 		list_add_tail(&frame->list, &peer->free_receives);
 		lnd_verbs_count(peer->node, LND_VERBS_ERRORS);
-		if (peer->open)
-			lnd_verbs_fail(peer, "a frame without a head");
+		lnd_verbs_fail(peer, "no frame");
 		spin_unlock_bh(&peer->lock);
 		return;
 	}
@@ -132,7 +133,7 @@ static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 		lnd_verbs_lose_key(peer, wc->ex.invalidate_rkey);
 	frame->len = wc->byte_len - sizeof(*head);
 	frame->lane = head->lane;
-	if (peer->met && !lnd_verbs_take_grants(peer, head))
+	if (!lnd_verbs_take_grants(peer, head))
 		lnd_verbs_fail(peer, "a frame with impossible credits");
 	/* One that is due may have waited for this. */
 	lnd_verbs_note(peer);

@@ -58,6 +58,7 @@ bool lnd_verbs_hello_good(const struct lnd_verbs_node *node, const struct lnd_ve
  */
 bool lnd_verbs_meet(struct lnd_verbs_peer *peer, const struct lnd_verbs_hello *hello)
 {
+	u16 granted;
 	u32 lane;
 
 	if (!lnd_verbs_hello_good(peer->node, hello) || be64_to_cpu(hello->from) != peer->nid)
@@ -68,9 +69,12 @@ bool lnd_verbs_meet(struct lnd_verbs_peer *peer, const struct lnd_verbs_hello *h
 	peer->theirs = *hello;
 	peer->peer_cookie = be32_to_cpu(hello->cookie);
 	peer->longest = min_t(u32, be16_to_cpu(hello->longest), peer->node->frame_bytes);
-	for (lane = 0; lane < LND_VERBS_LANES; lane++)
-		peer->granted[lane] = be16_to_cpu(hello->granted[lane]);
-	peer->met = true;
+	/* Frames may come before rdma_cm says that the connection is there. They give more. */
+	for (lane = 0; lane < LND_VERBS_LANES; lane++) {
+		granted = be16_to_cpu(hello->granted[lane]);
+		if ((s16)(granted - peer->granted[lane]) > 0)
+			peer->granted[lane] = granted;
+	}
 	return true;
 }
 

@@ -30,8 +30,8 @@ static void lnd_verbs_qp_event(struct ib_event *event, void *context)
 	if (event->event == IB_EVENT_COMM_EST || event->event == IB_EVENT_SQ_DRAINED ||
 	    event->event == IB_EVENT_QP_LAST_WQE_REACHED)
 		return;
-	pr_info("node %u: peer %llu: %s\n", peer->node->host.number, peer->nid,
-		ib_event_msg(event->event));
+	pr_info_ratelimited("node %u: peer %llu: %s\n", peer->node->host.number, peer->nid,
+			    ib_event_msg(event->event));
 	WRITE_ONCE(peer->broken, true);
 	lnd_verbs_kick(peer);
 }
@@ -285,6 +285,7 @@ int lnd_verbs_connect(struct lnd_verbs_peer *peer)
 	spin_lock_bh(&peer->lock);
 	failed = peer->failed;
 	peer->state = LND_VERBS_CONNECTING;
+	memset(peer->granted, 0, sizeof(peer->granted));
 	spin_unlock_bh(&peer->lock);
 	rc = failed ? -ECANCELED : lnd_verbs_make(peer);
 	if (rc)
@@ -316,6 +317,7 @@ int lnd_verbs_accept(struct lnd_verbs_peer *peer, struct rdma_cm_id *id,
 	peer->bound = true;
 	peer->event = -1;
 	peer->state = LND_VERBS_ACCEPTING;
+	memset(peer->granted, 0, sizeof(peer->granted));
 	peer->deadline = jiffies + msecs_to_jiffies(lnd_verbs_connect_ms);
 	/* What has failed was an attempt before. */
 	peer->failed = false;
@@ -356,7 +358,7 @@ int lnd_verbs_opened(struct lnd_verbs_peer *peer)
 		peer->wanted = false;
 		peer->probing = false;
 		lnd_verbs_heard_from(peer);
-		peer->backoff = 0;
+		peer->opened = jiffies;
 		lnd_verbs_count(peer->node, LND_VERBS_OPENED);
 		lnd_verbs_channel_up(peer);
 	}

@@ -209,7 +209,8 @@ struct lnd_verbs_peer {
 	bool ends_first;	/* that device is this connection's */
 	unsigned long deadline;	/* of the state, in jiffies */
 	unsigned long retry;	/* not before, in jiffies */
-	unsigned long backoff;
+	unsigned long opened;	/* in jiffies */
+	unsigned long backoff;	/* of the next attempt, in jiffies */
 	int event;	/* what rdma_cm has reported last */
 
 	struct rdma_cm_id *id;
@@ -217,7 +218,6 @@ struct lnd_verbs_peer {
 	struct lnd_verbs_hello theirs;
 	struct lnd_verbs_asked asked;	/* what came with incoming */
 	bool judging;	/* it is being taken, or rejected */
-	bool met;	/* theirs is there */
 	u32 cookie;
 	u32 peer_cookie;
 
@@ -314,6 +314,17 @@ static inline struct lnd_verbs_node *lnd_verbs_of(struct lnd_host_node *node)
 static inline void lnd_verbs_count(struct lnd_verbs_node *node, enum lnd_verbs_count what)
 {
 	atomic_long_inc(&node->count[what]);
+}
+
+/* Connections move bytes on several processors at once. */
+static inline void lnd_verbs_count_bytes(struct lnd_verbs_node *node, u64 bytes)
+{
+	u64 *count = &node->host.link[LND_VERBS_LINK].bytes;
+	u64 before;
+
+	do {
+		before = READ_ONCE(*count);
+	} while (cmpxchg64(count, before, before + bytes) != before);
 }
 
 static inline struct scatterlist *lnd_verbs_sg(struct lnd_verbs_desc *desc)

@@ -23,11 +23,22 @@ static bool lnd_verbs_attempting(const struct lnd_verbs_peer *peer)
 	return peer->state > LND_VERBS_IDLE && peer->state < LND_VERBS_UP;
 }
 
+/* How long the next attempt waits. Context: the connection's lock. */
+static void lnd_verbs_back_off(struct lnd_verbs_peer *peer)
+{
+	/* One that breaks as soon as it is open is no better than one that does not open. */
+	if (peer->state == LND_VERBS_UP && time_after(jiffies, peer->opened + BACKOFF_MOST))
+		peer->backoff = 0;
+	else
+		peer->backoff = clamp(2 * peer->backoff, (unsigned long)BACKOFF_LEAST,
+				      (unsigned long)BACKOFF_MOST);
+}
+
 /* After a failure, or when the library has asked for it. */
 static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 {
 	struct lnd_verbs_node *node = peer->node;
-	bool report, silent, vain = false;
+	bool report, silent, attempt, vain = false;
 	enum lnd_error rc;
 	u32 number;
 
@@ -43,13 +54,15 @@ static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 	report = peer->served && !peer->stop && !peer->renewed;
 	silent = peer->silent && !lnd_verbs_defect("sure");
 	peer->silent = false;
-	if (lnd_verbs_attempting(peer) && !peer->renewed) {
+	/* An attempt that ends before its first state is in none of them. */
+	attempt = lnd_verbs_attempting(peer) || (peer->state == LND_VERBS_IDLE && peer->failed);
+	if (attempt && !peer->renewed) {
 		lnd_verbs_count(node, LND_VERBS_GAVE_UP);
 		vain = peer->backoff == BACKOFF_MOST && !READ_ONCE(node->unplugged) &&
 		       !lnd_verbs_defect("patient");
-		peer->backoff = clamp(2 * peer->backoff, (unsigned long)BACKOFF_LEAST,
-				      (unsigned long)BACKOFF_MOST);
 	}
+	if ((attempt || (peer->state == LND_VERBS_UP && !peer->stop)) && !peer->renewed)
+		lnd_verbs_back_off(peer);
 	peer->retry = jiffies + peer->backoff;
 	if ((peer->served || peer->stop) && !peer->renewed)
 		peer->state = LND_VERBS_CLOSED;
@@ -57,7 +70,6 @@ static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 		peer->state = LND_VERBS_IDLE;
 	peer->failed = false;
 	peer->renewed = false;
-	peer->met = false;
 	peer->wanted = false;
 	number = peer->number;
 	spin_unlock_bh(&peer->lock);
@@ -234,7 +246,6 @@ static void lnd_verbs_turn(struct lnd_verbs_peer *peer)
 				    node->host.number, peer->nid,
 				    lnd_verbs_state_name(peer->state), -rc);
 	peer->failed |= !!rc;
-	/* An attempt that ends before its first state is in none of them. */
 	over = lnd_verbs_over(peer) || (rc && peer->state == LND_VERBS_IDLE);
 	spin_unlock_bh(&peer->lock);
 	if (over)

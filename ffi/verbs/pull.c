@@ -131,13 +131,11 @@ static void lnd_verbs_has_moved(struct ib_cq *cq, struct ib_wc *wc)
 	list_add_tail(&move->list, &peer->free_moves);
 	lnd_verbs_heard_from(peer);
 	if (desc->peer == peer && desc->moves) {
-		struct lnd_host_link *link = &peer->node->host.link[LND_VERBS_LINK];
-
 		desc->moves--;
 		desc->moved += move->len;
 		if (move->index)
 			lnd_verbs_has_list(desc);
-		WRITE_ONCE(link->bytes, link->bytes + move->len);
+		lnd_verbs_count_bytes(peer->node, move->len);
 		if (desc->moved == desc->length) {
 			lnd_verbs_note_end(peer, desc);
 			lnd_verbs_give_back(desc, LND_RETURNED_OK, &back);
@@ -184,7 +182,8 @@ static bool lnd_verbs_next_move(struct lnd_verbs_desc *desc, struct lnd_verbs_mo
 		lnd_verbs_advance(desc, move->len);
 	}
 	if (desc->direction == DMA_TO_DEVICE) {
-		wr->wr.opcode = IB_WR_RDMA_WRITE;
+		wr->wr.opcode = lnd_verbs_defect("immediate") ? IB_WR_RDMA_WRITE_WITH_IMM :
+				IB_WR_RDMA_WRITE;
 		if (lnd_verbs_defect("unwritten"))
 			desc->length = desc->issued;
 	}
