@@ -66,8 +66,8 @@ image_files() {
     from=$(mktemp -d)
     (
         cd "$from"
-        alone apt-get download -qq "$image=$version" 2>/dev/null ||
-            { alone apt-get update -qq && alone apt-get download -qq "$image=$version"; }
+        apt-get download -qq "$image=$version" 2>/dev/null ||
+            { apt-get update -qq && apt-get download -qq "$image=$version"; }
         dpkg-deb --fsys-tarfile "$image"_*.deb |
             tar -x -C "$1" --strip-components="$2" --wildcards "${@:3}"
     ) || fail "apt-get download $image=$version"
@@ -164,7 +164,7 @@ find_checkpatch() {
         mkdir -p "$kept"
         (
             cd "$kept"
-            alone apt-get download -qq linux-source-6.1 >/dev/null 2>&1
+            apt-get download -qq linux-source-6.1 >/dev/null 2>&1
             dpkg-deb --fsys-tarfile linux-source-6.1_*.deb |
                 tar -xO ./usr/src/linux-source-6.1.tar.xz |
                 tar -xJ --strip-components=1 --wildcards 'linux-source-6.1/scripts/checkpatch.pl' \

@@ -39,14 +39,6 @@ fail() {
     exit 1
 }
 
-# alone COMMAND…: while no other part installs anything.
-installs=$(realpath -m "$target")/installs.lock
-alone() {
-    mkdir -p "${installs%/*}"
-    # What the command leaves behind does not hold the lock.
-    (flock 9 && "$@" 9>&-) 9>"$installs"
-}
-
 # need_apt PROGRAM [PACKAGE…]: installs Debian packages if the program is missing.
 apt_lists_are_fresh=
 need_apt() {
@@ -55,11 +47,11 @@ need_apt() {
     [ "${#packages[@]}" -gt 0 ] || packages=("$program")
     [ "$(id -u)" = 0 ] || fail "$program is missing; as root: apt-get install ${packages[*]}"
     if [ -z "$apt_lists_are_fresh" ]; then
-        alone apt-get update -qq || fail "$program is missing, and apt-get update failed"
+        apt-get update -qq || fail "$program is missing, and apt-get update failed"
         apt_lists_are_fresh=1
     fi
     DEBIAN_FRONTEND=noninteractive \
-        alone apt-get install -y -qq --no-install-recommends "${packages[@]}" ||
+        apt-get install -y -qq --no-install-recommends "${packages[@]}" ||
         fail "$program is missing; apt-get install ${packages[*]} failed"
 }
 
@@ -68,7 +60,7 @@ need_target() {
     local installed triple
     installed=$(rustup target list --installed)
     for triple in "$@"; do
-        grep -qx "$triple" <<<"$installed" || alone rustup target add "$triple" ||
+        grep -qx "$triple" <<<"$installed" || rustup target add "$triple" ||
             fail "missing: rustup target add $triple"
     done
 }
@@ -77,15 +69,14 @@ need_target() {
 need_component() {
     local args=(${2:+--toolchain "$2"})
     grep -q "^$1\b" <(rustup component list --installed "${args[@]}") ||
-        alone rustup component add "${args[@]}" "$1" ||
-        fail "missing: rustup component add ${args[*]} $1"
+        rustup component add "${args[@]}" "$1" || fail "missing: rustup component add ${args[*]} $1"
 }
 
 # need_nightly [COMPONENT…]: the nightly toolchain, for sanitizers, Miri and coverage.
 need_nightly() {
     local component
     rustup run nightly rustc --version >/dev/null 2>&1 ||
-        alone rustup toolchain install nightly --profile minimal ||
+        rustup toolchain install nightly --profile minimal ||
         fail "missing: rustup toolchain install nightly"
     for component in "$@"; do
         need_component "$component" nightly
@@ -94,8 +85,7 @@ need_nightly() {
 
 # need_cargo_tool NAME: a cargo subcommand.
 need_cargo_tool() {
-    command -v "$1" >/dev/null ||
-        (unset CARGO_TARGET_DIR && alone cargo install --locked --debug "$1") ||
+    command -v "$1" >/dev/null || (unset CARGO_TARGET_DIR && cargo install --locked --debug "$1") ||
         fail "missing: cargo install --locked $1"
 }
 
@@ -103,7 +93,7 @@ need_cargo_tool() {
 need_tool() {
     local name=$1 version=$2
     [ "$(cat "$target/tools/$name.version" 2>/dev/null)" != "$version" ] || return 0
-    CARGO_TARGET_DIR=$target/tools/build alone cargo install --quiet --locked --debug --force \
+    CARGO_TARGET_DIR=$target/tools/build cargo install --quiet --locked --debug --force \
         --root "$target/tools" --version "$version" "${@:3}" "$name" ||
         fail "missing: cargo install $name@$version"
     echo "$version" >"$target/tools/$name.version"
