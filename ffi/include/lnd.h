@@ -395,7 +395,10 @@ enum lnd_about {
  * enum lnd_motion - The direction in which a descriptor moves data.
  */
 enum lnd_motion {
-	/** @LND_MOTION_STAGE: Memory that this peer may read, and no other node. */
+	/**
+	 * @LND_MOTION_STAGE: Memory that this peer may read, and no other node. LND_RETURNED_OK
+	 * means that the peer has read all of it: an invalidation that went well is no such end.
+	 */
 	LND_MOTION_STAGE = 0,
 	/** @LND_MOTION_PULL: Reads what the peer has staged. */
 	LND_MOTION_PULL = 1,

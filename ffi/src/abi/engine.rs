@@ -56,7 +56,8 @@ pub struct lnd_tag {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_motion {
-    /// Memory that this peer may read, and no other node.
+    /// Memory that this peer may read, and no other node. LND_RETURNED_OK means that the peer has
+    /// read all of it: an invalidation that went well is no such end.
     LND_MOTION_STAGE = 0,
     /// Reads what the peer has staged.
     LND_MOTION_PULL = 1,

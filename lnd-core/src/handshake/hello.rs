@@ -123,7 +123,6 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Opens the session of a hello.
     fn open_session(&mut self, id: PeerId, from: &Envelope, hello: &Hello, new_incarnation: bool) {
-        let (inline_max, agreed) = (self.inline_max(), self.agreed(hello.features));
         let proven = self.channel.is_reliable() && self.peers.state(id) == HelloState::Good;
         let lasting = !self.links.safe_invalidate();
         let Some(peer) = self.peers.get_mut(id) else { return };
@@ -137,8 +136,6 @@ impl<P: Ports> Driver<'_, P> {
             peer.note_opening(from.session, new_incarnation);
         }
         peer.open_theirs(from.session, from.sequence);
-        peer.agree(agreed);
-        peer.set_inline_max(inline_max, hello.immediate_max);
     }
 
     /// Carries out what the hello of an incarnation means for our handshake with it.
@@ -190,11 +187,15 @@ impl<P: Ports> Driver<'_, P> {
         self.send_handshake(now, id);
     }
 
-    /// Handles a hello of the session that is counted here. Applies what the sender gave up. Takes
-    /// over the sender's number where this side has lost count.
+    /// Notes what the sender of a hello can do. If its session is counted here, applies what the
+    /// sender gave up, and takes over the sender's number where this side has lost count.
     fn go_on(&mut self, id: PeerId, from: &Envelope, hello: &Hello) {
         let reliable = self.channel.is_reliable();
+        let (inline_max, agreed) = (self.inline_max(), self.agreed(hello.features));
         let Some(peer) = self.peers.get_mut(id) else { return };
+        // A session that was opened by a noted hello has left open what its sender can do.
+        peer.agree(agreed);
+        peer.set_inline_max(inline_max, hello.immediate_max);
         if peer.counted_session() != Some(from.session) {
             return;
         }

@@ -332,10 +332,10 @@ impl<'m, E: Engine> Links<'m, E> {
     /// to a GET then needs no descriptor of the peer's to be read from (S3-11).
     #[inline]
     pub const fn pushes(&self, theirs: u32) -> bool {
-        // Exposed memory comes back by a CANCEL where engines do not invalidate safely. From a peer
-        // that does not answer it, each GET that is given up would cost a stop.
-        let answers = self.safe_invalidate() || self.cancels(theirs);
-        E::PUSHES && answers && self.features & theirs & Features::PUSHES.0 != 0
+        // Exposed memory comes back by a CANCEL where engines do not invalidate safely. A side that
+        // does sends none and answers none. Both sides must reach the same answer.
+        let alike = (self.features() ^ theirs) & Features::CANCEL.0 == 0;
+        E::PUSHES && alike && self.features & theirs & Features::PUSHES.0 != 0
     }
 
     /// Hashes the state on which the links' future depends.

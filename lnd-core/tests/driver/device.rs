@@ -75,6 +75,8 @@ pub struct Device {
     pub slow_stop: bool,
     /// Its connections can be stopped one by one.
     pub connects: bool,
+    /// It invalidates safely, whatever its type says.
+    pub safe: bool,
     /// A stop of a connection takes effect only when the test says so.
     pub slow_connections: bool,
     /// Completions no longer arrive, and the device says so.
@@ -113,6 +115,7 @@ impl Device {
             gone: false,
             slow_stop: false,
             connects: false,
+            safe: false,
             stuck: false,
             link_waits_too: false,
             slow_connections: false,

@@ -233,9 +233,13 @@ impl Fabric {
     pub fn power_off(&mut self, node: usize) {
         for (_, device) in self.devices.iter_mut().filter(|((n, _), _)| *n == node) {
             let fresh = Device::new();
-            let (features, link_works, connects) =
-                (device.features, device.link_works, device.connects);
-            *device = Device { features, link_works, connects, ..fresh };
+            *device = Device {
+                features: device.features,
+                link_works: device.link_works,
+                connects: device.connects,
+                safe: device.safe,
+                ..fresh
+            };
         }
         self.endings.retain(|e| e.node != node);
     }

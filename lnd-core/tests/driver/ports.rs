@@ -107,6 +107,10 @@ impl<const SAFE_INVALIDATE: bool> Engine for MockEngine<SAFE_INVALIDATE> {
         given.filter(|_| !fabric.keyless && !fabric.plain).unwrap_or(Key::NONE)
     }
 
+    fn safe_invalidate(&self) -> bool {
+        SAFE_INVALIDATE || self.fabric.borrow_mut().device(self.node, self.link).safe
+    }
+
     fn has_keys(&self) -> bool {
         !self.fabric.borrow().plain
     }
@@ -122,7 +126,7 @@ impl<const SAFE_INVALIDATE: bool> Engine for MockEngine<SAFE_INVALIDATE> {
 
     fn invalidate(&mut self, tag: Tag) {
         let mut fabric = self.fabric.borrow_mut();
-        if !SAFE_INVALIDATE {
+        if !SAFE_INVALIDATE && !fabric.device(self.node, self.link).safe {
             fabric.assert_not_pulled(self.node, self.link, tag);
         }
         let device = fabric.device(self.node, self.link);

@@ -284,3 +284,24 @@ fn s3_11_the_end_of_a_push_waits_for_a_way_with_its_length() {
     w.sleep(Span::from_secs(40));
     w.assert_drained();
 }
+
+/// One side takes back at once what it has lent, and the other asks its peer first. They agree that
+/// nothing is pushed.
+#[test]
+fn s3_11_engines_that_invalidate_differently_pull_from_each_other() {
+    let mut fabric = Fabric::new(2, 1);
+    for (&(node, _), device) in &mut fabric.devices {
+        device.connects = true;
+        device.features |= Features::PUSHES.0;
+        device.safe = node == 0;
+    }
+    let mut w = WorldOf::<false>::on(fabric, 2, small());
+    for (from, to) in [(0, 1), (1, 0)] {
+        let get = w.get(from, to, 5000).unwrap();
+        w.settle();
+        let got = w.report(from, get);
+        assert_eq!((got.role, got.status.errno, got.bytes), (Role::GetPull, 0, 5000));
+        assert_eq!((pushed(&w), w.count(from, Counter::WrongAnswer)), (0, 0));
+    }
+    w.assert_drained();
+}
