@@ -102,7 +102,7 @@ impl<P: Ports> Driver<'_, P> {
         if fits && newer && !counts {
             peer.forget_theirs(from.session);
         } else if fits && newer {
-            self.open_session(id, from, hello, new_incarnation);
+            self.open_session(id, from, new_incarnation);
         }
         if fits {
             self.go_on(id, from, hello);
@@ -122,7 +122,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Opens the session of a hello.
-    fn open_session(&mut self, id: PeerId, from: &Envelope, hello: &Hello, new_incarnation: bool) {
+    fn open_session(&mut self, id: PeerId, from: &Envelope, new_incarnation: bool) {
         let proven = self.channel.is_reliable() && self.peers.state(id) == HelloState::Good;
         let lasting = !self.links.safe_invalidate();
         let Some(peer) = self.peers.get_mut(id) else { return };
