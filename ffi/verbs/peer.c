@@ -23,17 +23,6 @@ static bool lnd_verbs_attempting(const struct lnd_verbs_peer *peer)
 	return peer->state > LND_VERBS_IDLE && peer->state < LND_VERBS_UP;
 }
 
-/* How long the next attempt waits. Context: the connection's lock. */
-static void lnd_verbs_back_off(struct lnd_verbs_peer *peer)
-{
-	/* One that breaks as soon as it is open is no better than one that does not open. */
-	if (peer->state == LND_VERBS_UP && time_after(jiffies, peer->opened + BACKOFF_MOST))
-		peer->backoff = 0;
-	else
-		peer->backoff = clamp(2 * peer->backoff, (unsigned long)BACKOFF_LEAST,
-				      (unsigned long)BACKOFF_MOST);
-}
-
 /* After a failure, or when the library has asked for it. */
 static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 {
@@ -55,14 +44,19 @@ static void lnd_verbs_end(struct lnd_verbs_peer *peer)
 	silent = peer->silent && !lnd_verbs_defect("sure");
 	peer->silent = false;
 	/* An attempt that ends before its first state is in none of them. */
-	attempt = lnd_verbs_attempting(peer) || (peer->state == LND_VERBS_IDLE && peer->failed);
-	if (attempt && !peer->renewed) {
+	attempt = !peer->renewed && (lnd_verbs_attempting(peer) ||
+				     (peer->state == LND_VERBS_IDLE && peer->failed));
+	if (attempt) {
 		lnd_verbs_count(node, LND_VERBS_GAVE_UP);
 		vain = peer->backoff == BACKOFF_MOST && !READ_ONCE(node->unplugged) &&
 		       !lnd_verbs_defect("patient");
 	}
-	if ((attempt || (peer->state == LND_VERBS_UP && !peer->stop)) && !peer->renewed)
-		lnd_verbs_back_off(peer);
+	/* One that breaks as soon as it is open is no better than one that does not open. */
+	if (peer->state == LND_VERBS_UP && time_after(jiffies, peer->opened + BACKOFF_MOST))
+		peer->backoff = 0;
+	else if (attempt || !(peer->stop || peer->renewed))
+		peer->backoff = clamp(2 * peer->backoff, (unsigned long)BACKOFF_LEAST,
+				      (unsigned long)BACKOFF_MOST);
 	peer->retry = jiffies + peer->backoff;
 	if ((peer->served || peer->stop) && !peer->renewed)
 		peer->state = LND_VERBS_CLOSED;
