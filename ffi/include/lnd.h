@@ -66,13 +66,15 @@
 
 /*
  * In the capabilities of an engine: the engine of the pulled side reports the end of a pull
- * itself. Without it the puller sends PUT_DONE.
+ * itself. Without it the puller sends PUT_DONE, and staged memory that comes back as
+ * LND_RETURNED_OK does not count as read.
  */
 #define LND_FEATURE_REMOTE_COMPLETION 1U
 
 /*
- * In the capabilities of an engine: a descriptor that comes back before its first byte moved is
- * reported as untouched. Without it, a PUT that its peer has refused ends as
+ * In the capabilities of an engine: each descriptor that comes back before its first byte moved
+ * is reported as untouched. The library goes by what each descriptor reports. A PUT that its
+ * peer has refused, and whose memory comes back as LND_RETURNED_TOUCHED, ends as
  * LND_DELIVERY_UNKNOWN, unless lnd_config.flags has LND_CANCEL_FIRST.
  */
 #define LND_FEATURE_KNOWS_UNTOUCHED 2U
@@ -398,6 +400,8 @@ enum lnd_motion {
 	/**
 	 * @LND_MOTION_STAGE: Memory that this peer may read, and no other node. LND_RETURNED_OK
 	 * means that the peer has read all of it: an invalidation that went well is no such end.
+	 * Without LND_FEATURE_REMOTE_COMPLETION an OK proves nothing: the message is good when
+	 * the peer confirms it.
 	 */
 	LND_MOTION_STAGE = 0,
 	/** @LND_MOTION_PULL: Reads what the peer has staged. */

@@ -9,12 +9,14 @@ use super::request::lnd_frag;
 pub const LND_MAX_KEY: usize = 32;
 
 /// In the capabilities of an engine: the engine of the pulled side reports the end of a pull
-/// itself. Without it the puller sends PUT_DONE.
+/// itself. Without it the puller sends PUT_DONE, and staged memory that comes back as
+/// LND_RETURNED_OK does not count as read.
 pub const LND_FEATURE_REMOTE_COMPLETION: u32 = 1;
 
-/// In the capabilities of an engine: a descriptor that comes back before its first byte moved is
-/// reported as untouched. Without it, a PUT that its peer has refused ends as
-/// LND_DELIVERY_UNKNOWN, unless lnd_config.flags has LND_CANCEL_FIRST.
+/// In the capabilities of an engine: each descriptor that comes back before its first byte moved is
+/// reported as untouched. The library goes by what each descriptor reports. A PUT that its peer has
+/// refused, and whose memory comes back as LND_RETURNED_TOUCHED, ends as LND_DELIVERY_UNKNOWN,
+/// unless lnd_config.flags has LND_CANCEL_FIRST.
 pub const LND_FEATURE_KNOWS_UNTOUCHED: u32 = 2;
 
 /// In the capabilities of an engine: a remote read of an address that is not published ends with an
@@ -57,7 +59,9 @@ pub struct lnd_tag {
 #[repr(C)]
 pub enum lnd_motion {
     /// Memory that this peer may read, and no other node. LND_RETURNED_OK means that the peer has
-    /// read all of it: an invalidation that went well is no such end.
+    /// read all of it: an invalidation that went well is no such end. Without
+    /// LND_FEATURE_REMOTE_COMPLETION an OK proves nothing: the message is good when the peer
+    /// confirms it.
     LND_MOTION_STAGE = 0,
     /// Reads what the peer has staged.
     LND_MOTION_PULL = 1,

@@ -328,6 +328,12 @@ impl<'m, E: Engine> Links<'m, E> {
         self.features & theirs & Features::REMOTE_COMPLETION.0 != 0
     }
 
+    /// Whether our own engines report the end of a pull to its source.
+    #[inline]
+    pub const fn reports_pulls(&self) -> bool {
+        self.features & Features::REMOTE_COMPLETION.0 != 0
+    }
+
     /// Whether the engines of both sides push. `theirs` is what the peer has announced. The answer
     /// to a GET then needs no descriptor of the peer's to be read from (S3-11).
     #[inline]

@@ -8,10 +8,12 @@ use crate::base::key::Key;
 bitflags::bitflags! {
     impl Features: u32 {
         /// The engine of the pulled side reports the end of a pull itself (S3-4). Without it the
-        /// puller sends PUT_DONE.
+        /// puller sends PUT_DONE, and a staged descriptor that comes back as [`Returned::Ok`]
+        /// counts as pulled only with it.
         const REMOTE_COMPLETION = 1 << 0;
-        /// A descriptor that is invalidated before its first byte reports that. Without it, a PUT
-        /// that its peer has refused ends as
+        /// Each descriptor that is invalidated before its first byte reports that. For hosts and
+        /// tools to read: the driver goes by what each descriptor reports. A PUT that its peer has
+        /// refused, and that comes back as [`Returned::Touched`], ends as
         /// [`Delivery::Unknown`](crate::transfer::Delivery::Unknown), unless the engine is [asked
         /// after a CANCEL](super::Engine::SAFE_INVALIDATE).
         const KNOWS_UNTOUCHED = 1 << 1;

@@ -73,10 +73,10 @@ struct Ended {
 }
 
 impl Ended {
-    /// Whether an engine returned exposed memory OK, and the peer has not confirmed its push. Only
-    /// the peer knows how much it has pushed.
+    /// Whether an engine returned lent memory OK without knowing, and the peer has not confirmed
+    /// its pull or push.
     fn is_unconfirmed(&self) -> bool {
-        self.role == Role::PushSink && self.flags.contains(Flags::OWES_DONE) && !self.word.lost()
+        self.role.stages() && self.flags.contains(Flags::OWES_DONE) && !self.word.lost()
     }
 }
 
@@ -228,9 +228,10 @@ impl<P: Ports> Driver<'_, P> {
         let lost = !WELL && word.lost();
         // Of those that were given up most are PUTs of ours: a peer is down.
         let silent = if WELL {
-            role == Role::PutSource || role.moves_payload() && !flags.contains(Flags::OWES_DONE)
+            role.moves_payload() && !flags.contains(Flags::OWES_DONE)
         } else {
-            role == Role::PutSource && !flags.intersects(Flags::PASSIVE.union(Flags::PULLING))
+            let other = Flags::PASSIVE.union(Flags::PULLING).union(Flags::OWES_DONE);
+            role == Role::PutSource && !flags.intersects(other)
         };
         if !silent {
             return None;
@@ -265,7 +266,7 @@ impl<P: Ports> Driver<'_, P> {
     #[inline(never)]
     fn finalize_other(&mut self, now: Instant, slot: u32) -> Option<Report> {
         let mut it = self.ended(slot)?;
-        if P::Engine::PUSHES && it.is_unconfirmed() {
+        if it.is_unconfirmed() {
             it.word = it.word.unproven();
         }
         let mut status = Status::of_word(self.config.policy, it.word)?;

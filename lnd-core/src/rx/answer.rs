@@ -124,6 +124,11 @@ impl<P: Ports> Driver<'_, P> {
         if P::Engine::PUSHES && !self.note_pushed(now, tag, message) {
             return;
         }
+        if let Message::PutDone { failed: None, .. } = message {
+            if let Some(state) = self.slots.get_mut(tag.index) {
+                state.flags.remove(Flags::OWES_DONE);
+            }
+        }
         // Any of these answers ends the peer's pull or push. A refusal other than a failure proves
         // that it never began (S0-17).
         let refused = match message {

@@ -16,7 +16,7 @@ use crate::peers::PeerFlags;
 use crate::ports::trace::Trace;
 use crate::ports::{Bd, Engine, Motion, Ports, PostError, Tracer};
 use crate::shard::Driver;
-use crate::slots::Role;
+use crate::slots::{Flags, Role};
 
 impl<P: Ports> Driver<'_, P> {
     /// Posts a transfer on `link`. A transfer from a queue whose deadline has passed ends instead.
@@ -96,6 +96,12 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.count(Counter::Posted);
             self.tracer.record(now, Trace::Posted { tag: tx.tag, link: tx.link });
             given = Debts::HW;
+            // Only the peer knows whether all was pulled. An OK of such an engine proves nothing.
+            if tx.role.stages() && !self.links.reports_pulls() {
+                if let Some(state) = self.slots.get_mut(tx.tag.index) {
+                    state.flags.insert(Flags::OWES_DONE);
+                }
+            }
         }
         if tx.debts.0 & Debts::MSG.0 != 0 {
             if let Err(cause) = self.send_message(now, tx, from) {
