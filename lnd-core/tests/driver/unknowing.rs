@@ -70,7 +70,7 @@ fn s0_16_ok_of_an_engine_that_sees_no_pull_is_no_proof() {
         assert!(!w.reported(source, tag));
         return_as(&mut w, source, tag, Returned::Ok);
         let report = w.report(source, tag);
-        assert_ne!(report.status.errno, 0, "nobody has pulled it: {report:?}");
+        assert_ne!(report.status.errno, 0, "no peer has pulled it: {report:?}");
         assert_eq!((report.status.delivery, report.bytes), (Delivery::Unknown, 0));
         assert!(!report.lost_race);
     }
