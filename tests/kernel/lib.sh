@@ -9,6 +9,10 @@ bench=$PWD/tests/kernel
 work=$target/kernel
 mkdir -p "$work/logs"
 
+# Modules are built by as many compilers as there are processors.
+MAKEFLAGS=-j$(nproc)
+export MAKEFLAGS
+
 # The processes that this run has started and not yet seen the end of; they end with it.
 declare -A started=() vm_name=() vm_begun=()
 machines=()

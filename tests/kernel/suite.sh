@@ -34,7 +34,7 @@ suite_modules() {
 # With VERBS=1 the one over verbs.
 own_lnd() {
     rm -rf "$work/own-build"
-    module=$(LND_LIB=$2 MAKEFLAGS="${*:3}" ffi/lnet/conformance "$1" \
+    module=$(LND_LIB=$2 MAKEFLAGS="-j$(nproc) ${*:3}" ffi/lnet/conformance "$1" \
         "$work/lnet/stub/Module.symvers" "$work/own-build" 2>"$work/logs/make-own") || {
         cat "$work/logs/make-own"
         fail "ffi/lnet does not build"

@@ -83,9 +83,14 @@ need_nightly() {
     done
 }
 
+# install_quickly ARGUMENTS: cargo install of what runs for less time than it takes to be built.
+install_quickly() {
+    CARGO_PROFILE_DEV_DEBUG=false cargo install --debug "$@"
+}
+
 # need_cargo_tool NAME: a cargo subcommand.
 need_cargo_tool() {
-    command -v "$1" >/dev/null || (unset CARGO_TARGET_DIR && cargo install --locked --debug "$1") ||
+    command -v "$1" >/dev/null || (unset CARGO_TARGET_DIR && install_quickly --locked "$1") ||
         fail "missing: cargo install --locked $1"
 }
 
@@ -93,7 +98,7 @@ need_cargo_tool() {
 need_tool() {
     local name=$1 version=$2
     [ "$(cat "$target/tools/$name.version" 2>/dev/null)" != "$version" ] || return 0
-    CARGO_TARGET_DIR=$target/tools/build cargo install --quiet --locked --debug --force \
+    CARGO_TARGET_DIR=$target/tools/build install_quickly --quiet --locked --force \
         --root "$target/tools" --version "$version" "${@:3}" "$name" ||
         fail "missing: cargo install $name@$version"
     echo "$version" >"$target/tools/$name.version"
