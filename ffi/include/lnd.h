@@ -1619,6 +1619,12 @@ struct lnd_ops {
 	 * call.
 	 */
 	void (*bug)(void *ctx, const char *what);
+	/**
+	 * @tracing: Where the platform says whether trace records are read: 0 while they are
+	 * not, and trace() is not called. The platform may change it at any time; it stays where
+	 * it is until lnd_ni_destroy(). NULL: they are read. Context: any.
+	 */
+	const uint32_t *tracing;
 };
 
 /**
@@ -4677,7 +4683,7 @@ LND_ASSERT_FIELD(lnd_trace, b, 40);
 LND_ASSERT_FIELD(lnd_trace, c, 44);
 LND_ASSERT_FIELD(lnd_trace, d, 48);
 LND_ASSERT_FIELD(lnd_trace, reserved, 52);
-LND_ASSERT_SIZE(lnd_ops, 280);
+LND_ASSERT_SIZE(lnd_ops, 288);
 LND_ASSERT_FIELD(lnd_ops, size, 0);
 LND_ASSERT_FIELD(lnd_ops, reserved, 4);
 LND_ASSERT_FIELD(lnd_ops, lock, 8);
@@ -4714,6 +4720,7 @@ LND_ASSERT_FIELD(lnd_ops, event, 248);
 LND_ASSERT_FIELD(lnd_ops, wake, 256);
 LND_ASSERT_FIELD(lnd_ops, trace, 264);
 LND_ASSERT_FIELD(lnd_ops, bug, 272);
+LND_ASSERT_FIELD(lnd_ops, tracing, 280);
 LND_ASSERT_SIZE(lnd_request, 16);
 LND_ASSERT_FIELD(lnd_request, index, 0);
 LND_ASSERT_FIELD(lnd_request, generation, 4);

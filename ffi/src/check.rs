@@ -19,7 +19,8 @@ const fn need(holds: bool, operation: &'static CStr) -> Result<(), &'static CStr
     }
 }
 
-/// Checks that no required operation is missing and that no two exclude each other.
+/// Checks that no required operation is missing, that no two exclude each other, and that the word
+/// beside them can be read.
 ///
 /// # Errors
 /// The first operation that is missing or excluded by another.
@@ -54,6 +55,7 @@ pub(crate) fn operations(ops: &lnd_ops, config: &Config, flags: u32) -> Result<(
     need(ops.connection_stop.is_some() == connections, c"connection_stop")?;
     need(ops.connection_reset.is_some() == connections, c"connection_reset")?;
     need(connections || ops.connection_quiesced.is_none(), c"connection_quiesced")?;
+    need(ops.tracing.is_aligned(), c"tracing")?;
     Ok(())
 }
 

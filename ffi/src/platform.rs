@@ -243,8 +243,13 @@ impl Platform {
         let _ = call!(self.wake());
     }
 
+    /// Whether trace records are read now.
     pub fn wants_trace(&self) -> bool {
-        self.ops.trace.is_some()
+        // SAFETY: the table's contract keeps the word readable as long as the NI lives. The
+        // platform may change it meanwhile, as a device changes a register, so the read is
+        // volatile.
+        let off = |word: *const u32| !word.is_null() && unsafe { word.read_volatile() } == 0;
+        self.ops.trace.is_some() && !off(self.ops.tracing)
     }
 
     pub fn trace(&self, trace: &lnd_trace) {

@@ -250,6 +250,35 @@ mod tests {
 
     unsafe extern "C" fn taken(_: *mut core::ffi::c_void, _: *const lnd_event) {}
 
+    unsafe extern "C" fn count(ctx: *mut core::ffi::c_void, _: *const lnd_trace) {
+        // SAFETY: the test's own number, which only this thread uses.
+        unsafe { *ctx.cast::<u32>() += 1 };
+    }
+
+    #[test]
+    fn records_come_while_they_are_read() {
+        // SAFETY: integers, pointers and optional function pointers: zero is valid.
+        let none: crate::abi::lnd_ops = unsafe { core::mem::zeroed() };
+        let (counted, word) = (Box::into_raw(Box::new(0_u32)), Box::into_raw(Box::new(0_u32)));
+        let records = |tracing: *const u32| {
+            let ops = crate::abi::lnd_ops { trace: Some(count), tracing, ..none };
+            let platform = Box::into_raw(Box::new(Platform::new(&ops, counted.cast(), 1)));
+            let tag = Tag { index: 1, generation: 1 };
+            // SAFETY: it stays until it is taken back below.
+            IrqTrace(unsafe { &*platform }).record(Instant::ORIGIN, Trace::Stale { tag });
+            // SAFETY: from the box; only the record above had it.
+            drop(unsafe { Box::from_raw(platform) });
+            // SAFETY: from the box; the operation has returned.
+            unsafe { core::mem::take(&mut *counted) }
+        };
+        assert_eq!((records(core::ptr::null()), records(word)), (1, 0));
+        // SAFETY: from the box, and not being read.
+        unsafe { *word = u32::MAX };
+        assert_eq!(records(word), 1);
+        // SAFETY: both are from boxes, and no platform that has them is left.
+        drop(unsafe { (Box::from_raw(counted), Box::from_raw(word)) });
+    }
+
     #[test]
     fn event_that_find_no_room_are_told_of() {
         // SAFETY: integers and optional function pointers: zero is valid.

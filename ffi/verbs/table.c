@@ -2,6 +2,9 @@
 /* The platform's operations. The context of each is in lnd.h at struct lnd_ops. */
 #include "lnd_verbs.h"
 
+#define CREATE_TRACE_POINTS
+#include "lnd_trace.h"
+
 /* All connections of the link. */
 static void lnd_verbs_engine_stop(void *ctx, u32 link)
 {
@@ -170,6 +173,13 @@ static u32 lnd_verbs_mem_valid(void *ctx, u64 addr, u32 len)
 	return lnd_verbs_payload(lnd_verbs_of(ctx), addr, len) ? 1 : 0;
 }
 
+static void lnd_verbs_trace(void *ctx, const struct lnd_trace *record)
+{
+	struct lnd_host_node *node = ctx;
+
+	lnd_host_record(node->number, record);
+}
+
 const struct lnd_ops lnd_verbs_ops = {
 	.size = sizeof(lnd_verbs_ops),
 	.lock = lnd_host_lock,
@@ -200,5 +210,7 @@ const struct lnd_ops lnd_verbs_ops = {
 	.finalize = lnd_host_ended,
 	.event = lnd_host_event,
 	.wake = lnd_host_wake,
+	.trace = lnd_verbs_trace,
 	.bug = lnd_host_bug,
+	.tracing = lnd_host_tracing,
 };

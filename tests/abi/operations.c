@@ -363,6 +363,7 @@ static void configuration(void)
 		notified = lnd_config_fault(&config, &ops);                                   \
 		CHECK(!ni && !strcmp(notified ? notified : "", fault));                           \
 	} while (0)
+	BAD_ENGINE(LND_E_OPS, "tracing", ops.tracing = (const uint32_t *)((uintptr_t)&ops + 1));
 	BAD_ENGINE(LND_E_OPS, "engine_doorbell", ops.engine_post = NULL);
 	BAD_ENGINE(LND_E_OPS, "engine_doorbell", ops.engine_doorbell = NULL);
 	BAD_ENGINE(LND_E_OPS, "engine_invalidate", ops.engine_invalidate = NULL);

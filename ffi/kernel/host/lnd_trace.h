@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The library's trace as a tracepoint: one event, one record for each trace record. */
+/*
+ * The library's trace as a tracepoint: one event, one record for each trace record. System and
+ * event are called like the module, LND_HOST_EVENT.
+ */
 #undef TRACE_SYSTEM
-#define TRACE_SYSTEM lnd_soft
+#define TRACE_SYSTEM LND_HOST_EVENT
 
 #if !defined(LND_HOST_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define LND_HOST_TRACE_H
@@ -23,7 +26,19 @@
 	{ LND_TRACE_ENDED, "ended" },		\
 	{ LND_TRACE_CONNECTION, "connection" }
 
-TRACE_EVENT(lnd_soft,
+#define lnd_host_paste_(a, b)	a##b
+#define lnd_host_paste(a, b)	lnd_host_paste_(a, b)
+#define lnd_host_record		lnd_host_paste(trace_, LND_HOST_EVENT)
+
+/* Not 0 while the event is read: the first member of the tracepoint's key counts its readers. */
+#if defined(CONFIG_TRACEPOINTS) && !defined(LND_HOST_OBSERVE)
+static_assert(offsetof(struct static_key, enabled) == 0);
+#define lnd_host_tracing	((const u32 *)&lnd_host_paste(__tracepoint_, LND_HOST_EVENT).key)
+#else
+#define lnd_host_tracing	NULL
+#endif
+
+TRACE_EVENT(LND_HOST_EVENT,
 	TP_PROTO(u32 node, const struct lnd_trace *record),
 	TP_ARGS(node, record),
 	TP_STRUCT__entry(

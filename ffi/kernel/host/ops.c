@@ -90,7 +90,7 @@ static void lnd_host_trace(void *ctx, const struct lnd_trace *record)
 {
 	struct lnd_host_node *node = ctx;
 
-	trace_lnd_soft(node->number, record);
+	lnd_host_record(node->number, record);
 	lnd_host_observe(node, record);
 }
 
@@ -114,4 +114,5 @@ const struct lnd_ops lnd_host_ops = {
 	.wake = lnd_host_wake,
 	.trace = lnd_host_trace,
 	.bug = lnd_host_bug,
+	.tracing = lnd_host_tracing,
 };

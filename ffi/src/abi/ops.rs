@@ -275,4 +275,9 @@ pub struct lnd_ops {
     /// @bug: The platform has broken a rule, or the library's internal accounting is inconsistent.
     /// The library continues. Optional. Context: any, also inside; must make no call.
     pub bug: Option<unsafe extern "C" fn(ctx: *mut c_void, what: *const c_char)>,
+
+    /// @tracing: Where the platform says whether trace records are read: 0 while they are not, and
+    /// trace() is not called. The platform may change it at any time; it stays where it is until
+    /// lnd_ni_destroy(). NULL: they are read. Context: any.
+    pub tracing: *const u32,
 }

@@ -291,3 +291,14 @@ summary() {
     say "$1: $(of submitted) messages, $(of ok) ok, $(of error) failed, $(of refused) refused," \
         "$(of verified) verified, $(($(of bytes) >> 20)) MiB, longest $(of longest_ms) ms"
 }
+
+# trace MODULE: the kernel counts the records of the module's tracepoint (docs/operations.md).
+trace() {
+    event=/sys/kernel/debug/tracing/events/$1/$1
+    echo 'hist:keys=kind' >"$event/trigger" || die "no tracepoint"
+}
+
+# hits KIND: records of a kind, by enum lnd_trace_kind.
+hits() {
+    awk -v kind="$1" '/^\{ kind:/ && $3 == kind { n = $NF } END { print n + 0 }' "$event/hist"
+}

@@ -7,9 +7,7 @@
 
 load nodes=3 deadline_ms=$((1500 * patience))
 [ -z "$(cat "$fabric/node0/blockers")" ] || die "an idle node is blocked"
-# The tracepoint, counted by the kernel: docs/operations.md has this example.
-event=/sys/kernel/debug/tracing/events/lnd_soft/lnd_soft
-echo 'hist:keys=kind' >$event/trigger || die "no tracepoint"
+trace lnd_soft
 job 20 put get count=40 workers=2 flight=8 min=65536 max=262144
 clean 40
 
@@ -36,10 +34,6 @@ for node in 0 1 2; do
     done
 done
 
-# hits KIND: records of a kind, by enum lnd_trace_kind.
-hits() {
-    awk -v kind="$1" '/^\{ kind:/ && $3 == kind { n = $NF } END { print n + 0 }' $event/hist
-}
 # Each end has one record: that of a transfer (11), or of a message without a slot (12).
 [ "$(($(hits 11) + $(hits 12)))" = "$all" ] || die "$all ends: $(cat $event/hist)"
 [ "$(hits 2)" -ge 60 ] || die "only $(hits 2) steps: $(cat $event/hist)"
