@@ -34,7 +34,8 @@
  * the peer's driver, however long that driver pauses, unless the peer's incarnation ends.
  * Without this flag a short message that ended well is reported as LND_DELIVERY_SENT, not as
  * delivered. lnd_config_init() does not set it: "flags |= LND_RELIABLE" adds it. Frames from or
- * for an ended incarnation may stay in the channel.
+ * for an ended incarnation may stay in the channel. A channel that damages a frame breaks this
+ * promise: the receiver counts the frame, and the sender is not told.
  */
 #define LND_RELIABLE 2U
 
@@ -50,8 +51,8 @@
  * memory safely while the peer may read it. A queue pair is an example: the peer's read would
  * succeed with a part of the data. The library first sends CANCEL to the peer. It calls
  * engine_invalidate() for staged memory after the peer has answered that it does not read. If no
- * answer comes within @drain_bound, the connection or the link is stopped. All nodes set this
- * flag, or none.
+ * answer comes within @drain_bound, the connection or the link is stopped. A peer without this
+ * flag is sent no CANCEL: memory that is given up waits for that stop.
  */
 #define LND_CANCEL_FIRST 8U
 
@@ -80,18 +81,22 @@
 #define LND_FEATURE_KNOWS_UNTOUCHED 2U
 
 /*
- * In the capabilities of an engine: a remote read of an address that is not published ends with
- * an access error and leaves both ends usable.
+ * In the capabilities of an engine with registers: a remote read of an address that is not
+ * published ends with an access error and leaves both ends usable. A host of another engine
+ * tells lnd_prober_offer() which reads there are.
  */
 #define LND_FEATURE_ILLEGAL_READ 4U
 
 /*
- * In the capabilities of an engine: a remote read of no bytes succeeds if the other engine
- * answers.
+ * In the capabilities of an engine with registers: a remote read of no bytes succeeds if the
+ * other engine answers.
  */
 #define LND_FEATURE_ZERO_READ 8U
 
-/* In the capabilities of an engine: a remote read of the word that a peer has published. */
+/*
+ * In the capabilities of an engine with registers: a remote read of the word that a peer has
+ * published.
+ */
 #define LND_FEATURE_PUBLISHED_READ 16U
 
 /*
@@ -454,7 +459,10 @@ enum lnd_returned {
 	 * byte and will move none.
 	 */
 	LND_RETURNED_UNTOUCHED = 1,
-	/** @LND_RETURNED_TOUCHED: With an error. Bytes may have been moved. */
+	/**
+	 * @LND_RETURNED_TOUCHED: Bytes may have been moved, and the engine does not know that
+	 * all were. Also what staged memory comes back as that was invalidated after PUT_DONE.
+	 */
 	LND_RETURNED_TOUCHED = 2,
 	/** @LND_RETURNED_UNKNOWN: Only from engine_reclaim(): the outcome is not known. */
 	LND_RETURNED_UNKNOWN = 3,
@@ -497,7 +505,7 @@ enum lnd_request_kind {
 enum lnd_nak_reason {
 	/** @LND_NAK_NO_MATCH: Nothing matches. */
 	LND_NAK_NO_MATCH = 1,
-	/** @LND_NAK_NO_RESOURCES: A resource is missing. The same request may succeed later. */
+	/** @LND_NAK_NO_RESOURCES: A resource is missing. */
 	LND_NAK_NO_RESOURCES = 2,
 	/** @LND_NAK_SHUTTING_DOWN: Shutting down. */
 	LND_NAK_SHUTTING_DOWN = 3,
@@ -919,7 +927,8 @@ enum lnd_window_check {
 	LND_WINDOW_FIRST = 1,
 	/**
 	 * @LND_WINDOW_COMING: The first copy is still arriving. Keep this request and check it
-	 * again after the first copy has ended, or refuse it (LND_NAK_NO_RESOURCES).
+	 * again after the first copy has ended. One without inline payload may be refused
+	 * instead (LND_NAK_NO_RESOURCES).
 	 */
 	LND_WINDOW_COMING = 2,
 	/**

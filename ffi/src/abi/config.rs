@@ -14,7 +14,8 @@ pub const LND_CHECKSUM: u32 = 1;
 /// the peer's driver, however long that driver pauses, unless the peer's incarnation ends. Without
 /// this flag a short message that ended well is reported as LND_DELIVERY_SENT, not as delivered.
 /// lnd_config_init() does not set it: "flags |= LND_RELIABLE" adds it. Frames from or for an ended
-/// incarnation may stay in the channel.
+/// incarnation may stay in the channel. A channel that damages a frame breaks this promise: the
+/// receiver counts the frame, and the sender is not told.
 pub const LND_RELIABLE: u32 = 2;
 
 /// In lnd_config.flags: a frame that send() accepts has ended when send() returns, as in memory
@@ -26,8 +27,8 @@ pub const LND_ENDS_AT_ONCE: u32 = 4;
 /// memory safely while the peer may read it. A queue pair is an example: the peer's read would
 /// succeed with a part of the data. The library first sends CANCEL to the peer. It calls
 /// engine_invalidate() for staged memory after the peer has answered that it does not read. If no
-/// answer comes within @drain_bound, the connection or the link is stopped. All nodes set this
-/// flag, or none.
+/// answer comes within @drain_bound, the connection or the link is stopped. A peer without this
+/// flag is sent no CANCEL: memory that is given up waits for that stop.
 pub const LND_CANCEL_FIRST: u32 = 8;
 
 /// All flags that exist.

@@ -33,7 +33,7 @@ pub enum lnd_window_check {
     /// lnd_health_message_not_received().
     LND_WINDOW_FIRST = 1,
     /// The first copy is still arriving. Keep this request and check it again after the first copy
-    /// has ended, or refuse it (LND_NAK_NO_RESOURCES).
+    /// has ended. One without inline payload may be refused instead (LND_NAK_NO_RESOURCES).
     LND_WINDOW_COMING = 2,
     /// The message was already received. Drop this copy and acknowledge it (lnd_recv() of no
     /// bytes).

@@ -19,15 +19,17 @@ pub const LND_FEATURE_REMOTE_COMPLETION: u32 = 1;
 /// unless lnd_config.flags has LND_CANCEL_FIRST.
 pub const LND_FEATURE_KNOWS_UNTOUCHED: u32 = 2;
 
-/// In the capabilities of an engine: a remote read of an address that is not published ends with an
-/// access error and leaves both ends usable.
+/// In the capabilities of an engine with registers: a remote read of an address that is not
+/// published ends with an access error and leaves both ends usable. A host of another engine tells
+/// lnd_prober_offer() which reads there are.
 pub const LND_FEATURE_ILLEGAL_READ: u32 = 4;
 
-/// In the capabilities of an engine: a remote read of no bytes succeeds if the other engine
-/// answers.
+/// In the capabilities of an engine with registers: a remote read of no bytes succeeds if the other
+/// engine answers.
 pub const LND_FEATURE_ZERO_READ: u32 = 8;
 
-/// In the capabilities of an engine: a remote read of the word that a peer has published.
+/// In the capabilities of an engine with registers: a remote read of the word that a peer has
+/// published.
 pub const LND_FEATURE_PUBLISHED_READ: u32 = 16;
 
 /// In the capabilities of an engine with registers: its connections stop one by one. An engine that
@@ -141,7 +143,8 @@ pub enum lnd_returned {
     LND_RETURNED_OK = 0,
     /// With an error. The engine guarantees that it has moved no byte and will move none.
     LND_RETURNED_UNTOUCHED = 1,
-    /// With an error. Bytes may have been moved.
+    /// Bytes may have been moved, and the engine does not know that all were. Also what staged
+    /// memory comes back as that was invalidated after PUT_DONE.
     LND_RETURNED_TOUCHED = 2,
     /// Only from engine_reclaim(): the outcome is not known.
     LND_RETURNED_UNKNOWN = 3,

@@ -183,7 +183,7 @@ pub struct lnd_decision {
 pub enum lnd_nak_reason {
     /// Nothing matches.
     LND_NAK_NO_MATCH = 1,
-    /// A resource is missing. The same request may succeed later.
+    /// A resource is missing.
     LND_NAK_NO_RESOURCES = 2,
     /// Shutting down.
     LND_NAK_SHUTTING_DOWN = 3,

@@ -48,9 +48,9 @@ counters! {
     Doorbells => "doorbells",
     /// Descriptors that the engine was asked to return.
     Invalidated => "invalidated",
-    /// Invalidated descriptors that came back OK.
+    /// Invalidated descriptors that came back, of transfers that were not lost.
     CameBackOk => "came_back_ok",
-    /// Invalidated descriptors that came back with an error.
+    /// Invalidated descriptors that came back, of transfers that were lost.
     CameBackError => "came_back_error",
     /// CANCELs sent, for staged memory that a peer may be pulling.
     Cancels => "cancels",

@@ -18,7 +18,7 @@ bitflags::bitflags! {
 }
 
 /// The parties that still owe a completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Debts(pub u8);
 
@@ -322,6 +322,23 @@ impl Word {
     }
 }
 
+impl fmt::Debug for Debts {
+    /// For example `HW·MSG`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut first = true;
+        for (debt, name) in
+            [(Self::CPU, "CPU"), (Self::HW, "HW"), (Self::MSG, "MSG"), (Self::PEER, "PEER")]
+        {
+            if self.0 & debt.0 != 0 {
+                f.write_str(if first { "" } else { "·" })?;
+                f.write_str(name)?;
+                first = false;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Debug for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -331,18 +348,7 @@ impl fmt::Debug for Word {
 impl fmt::Display for Word {
     /// For example `Live[HW·MSG] invalidating Deadline`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}[", self.phase())?;
-        let mut first = true;
-        for (debt, name) in
-            [(Debts::CPU, "CPU"), (Debts::HW, "HW"), (Debts::MSG, "MSG"), (Debts::PEER, "PEER")]
-        {
-            if self.owes(debt) {
-                f.write_str(if first { "" } else { "·" })?;
-                f.write_str(name)?;
-                first = false;
-            }
-        }
-        f.write_str("]")?;
+        write!(f, "{:?}[{:?}]", self.phase(), self.debts())?;
         for (set, name) in [(self.proven(), " proven"), (self.invalidating(), " invalidating")] {
             if set {
                 f.write_str(name)?;

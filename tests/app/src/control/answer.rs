@@ -67,6 +67,9 @@ pub fn answer(
             if node.is_none() || nid == station.node.driver.identity().nid {
                 return Err(format!("{nid} is no peer on this fabric"));
             }
+            if station.node.driver.peer(nid).is_none() {
+                return Err(format!("{nid}: the node knows no such peer"));
+            }
             station.node.driver.on_peer(now, nid, up);
             Ok((json!({ "nid": nid.to_string(), "up": up }), None))
         }
