@@ -38,6 +38,7 @@ fn knobs_are_set_within_their_ranges_and_peers_are_declared_down() {
         (["health", "set", "transaction_timeout", "9"], "message_timeout_ms, in milliseconds"),
         (["peer", "set", "1@soft", "down"], "1@soft0 is no peer on this fabric"),
         (["peer", "set", "9@soft", "down"], "9@soft0 is no peer on this fabric"),
+        (["peer", "set", "3@soft", "down"], "3@soft0: the node knows no such peer"),
     ] {
         let told = place.refused(&args);
         assert!(told.contains(why), "{args:?}: {told}");
