@@ -86,7 +86,8 @@ fn structs_lie_as_a_c_compiler_lays_them() {
             node_of, engine_post, engine_key, engine_doorbell, engine_invalidate, engine_stop,
             engine_quiesced, engine_reclaim, engine_reset, engine_link_up, engine_features,
             connection, connection_stop, connection_quiesced, connection_reset, reaches, ready,
-            send, quiesce, mem_read, mem_write, mem_valid, finalize, event, wake, trace, bug
+            send, quiesce, mem_read, mem_write, mem_valid, finalize, event, wake, trace, bug,
+            tracing
         };
         lnd_action { size, kind, index, generation, owner, probe, target, local, nid };
         lnd_health_config {
