@@ -328,10 +328,10 @@ impl<'m, E: Engine> Links<'m, E> {
         self.features & theirs & Features::REMOTE_COMPLETION.0 != 0
     }
 
-    /// Whether our own engines report the end of a pull to its source.
+    /// Whether the engine of a link reports the end of a pull to its source.
     #[inline]
-    pub const fn reports_pulls(&self) -> bool {
-        self.features & Features::REMOTE_COMPLETION.0 != 0
+    pub fn reports_pulls(&self, link: LinkId) -> bool {
+        self.get(link).is_some_and(|it| it.features.contains(Features::REMOTE_COMPLETION))
     }
 
     /// Whether the engines of both sides push. `theirs` is what the peer has announced. The answer

@@ -97,7 +97,7 @@ impl<P: Ports> Driver<'_, P> {
             self.tracer.record(now, Trace::Posted { tag: tx.tag, link: tx.link });
             given = Debts::HW;
             // Only the peer knows whether all was pulled. An OK of such an engine proves nothing.
-            if tx.role.stages() && !self.links.reports_pulls() {
+            if tx.role.stages() && !self.links.reports_pulls(tx.link) {
                 if let Some(state) = self.slots.get_mut(tx.tag.index) {
                     state.flags.insert(Flags::OWES_DONE);
                 }

@@ -11,8 +11,8 @@ use lnd_core::transfer::{Cause, Delivery};
 use super::device::OnInvalidate;
 use super::fabric::Fabric;
 use super::hello::forged;
-use super::node::Decision;
-use super::world::{config, World};
+use super::node::{Decision, Order};
+use super::world::{config, World, LINK0, LINK1};
 
 const NO_ENDS: u32 = Features::KNOWS_UNTOUCHED.0;
 
@@ -116,4 +116,28 @@ fn s1_5_ok_of_an_engine_that_sees_no_pull_does_not_outweigh_a_refusal() {
     assert_ne!(status.errno, 0);
     assert_eq!((status.evidence.map(|(cause, _)| cause), bytes), (Some(Cause::Refused), 0));
     assert_ne!(status.delivery, Delivery::Delivered);
+}
+
+/// S0-16: where only one of a node's engines sees the end of a pull, its OK is a proof, and the
+/// other one's is none.
+#[test]
+fn s0_16_each_engine_of_a_node_proves_what_it_sees() {
+    for (link, seen) in [(LINK0, true), (LINK1, false)] {
+        let mut fabric = Fabric::new(2, 2);
+        for device in fabric.devices.values_mut() {
+            device.on_invalidate = OnInvalidate::Never;
+        }
+        fabric.device(0, 1).features = NO_ENDS;
+        let mut w = World::on(fabric, 2, config());
+        w.put(0, 1, 0).unwrap();
+        w.hold(if seen { "put_done" } else { "put_req" });
+        let order = Order { link: Some(link), ..w.order(Kind::Put, 1, 5000) };
+        let tag = w.send(0, order).unwrap();
+        w.settle();
+        withdraw(&mut w, 0, tag);
+        if !seen {
+            return_as(&mut w, 0, tag, Returned::Ok);
+        }
+        assert_eq!(w.report(0, tag).status.errno == 0, seen);
+    }
 }

@@ -298,6 +298,11 @@ trace() {
     echo 'hist:keys=kind' >"$event/trigger" || die "no tracepoint"
 }
 
+# trace_end: no more. A module whose tracepoint is read must not be unloaded.
+trace_end() {
+    echo '!hist:keys=kind' >"$event/trigger" || die "the trigger stays"
+}
+
 # hits KIND: records of a kind, by enum lnd_trace_kind.
 hits() {
     awk -v kind="$1" '/^\{ kind:/ && $3 == kind { n = $NF } END { print n + 0 }' "$event/hist"

@@ -38,7 +38,7 @@ done
 [ "$(($(hits 11) + $(hits 12)))" = "$all" ] || die "$all ends: $(cat $event/hist)"
 [ "$(hits 2)" -ge 60 ] || die "only $(hits 2) steps: $(cat $event/hist)"
 steps=$(hits 2)
-echo '!hist:keys=kind' >$event/trigger || die "the trigger stays"
+trace_end
 say "tracepoint: $steps steps, $all ends"
 
 # Both files have all health classes, by one name each.
