@@ -129,8 +129,8 @@ bitflags::bitflags! {
         const DRAINING = 1 << 2;
         /// Arrived as a peer's request.
         const PASSIVE = 1 << 3;
-        /// The peer needs a PUT_DONE or GET_DONE. The sink of a push: the peer has not sent its
-        /// GET_DONE.
+        /// The peer needs a PUT_DONE or GET_DONE. The sink of a push, and memory that is staged
+        /// where its engine sees no pull: the peer has not sent its GET_DONE or PUT_DONE.
         const OWES_DONE = 1 << 4;
         /// The decision on its silence was postponed for a pause of this host (R41).
         const PAUSED = 1 << 5;

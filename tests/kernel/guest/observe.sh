@@ -35,8 +35,8 @@ for node in 0 1 2; do
 done
 
 # Each end has one record: that of a transfer (11), or of a message without a slot (12).
-[ "$(($(hits 11) + $(hits 12)))" = "$all" ] || die "$all ends: $(cat $event/hist)"
-[ "$(hits 2)" -ge 60 ] || die "only $(hits 2) steps: $(cat $event/hist)"
+[ "$(($(hits 11) + $(hits 12)))" = "$all" ] || die "$all ends: $(cat "$event/hist")"
+[ "$(hits 2)" -ge 60 ] || die "only $(hits 2) steps: $(cat "$event/hist")"
 steps=$(hits 2)
 trace_end
 say "tracepoint: $steps steps, $all ends"
@@ -66,14 +66,14 @@ unload
 # A link that flaps has a few lines in the log, and no change is left out of them: what flapping has
 # added to the log's changes of a life of the module is what the tracepoint has counted of it.
 lines() { dmesg | tail -n +"$before" | grep "lnd_soft: node 1: link "; }
-records() { awk '/^ *Hits: / { print $2 }' $event/hist; }
+records() { awk '/^ *Hits: / { print $2 }' "$event/hist"; }
 few() { [ "$(records)" -ge $((4 * $(lines | wc -l))) ]; }
 stands() { link_is 1 0 "$1" && link_is 1 1 1; }
 life() { # WHETHER IT FLAPS
     before=$(($(dmesg | wc -l) + 1))
     load nodes=2
     until_so 10 stands 1 || die "the links do not come up"
-    echo 'hist:keys=kind if node == 1 && kind == 10' >$event/trigger || die "no trigger"
+    echo 'hist:keys=kind if node == 1 && kind == 10' >"$event/trigger" || die "no trigger"
     flaps=0
     until [ "$1" = no ] || few; do
         flaps=$((flaps + 1))
@@ -84,7 +84,7 @@ life() { # WHETHER IT FLAPS
         until_so 10 stands 1 || die "link 0 does not come back"
     done
     counted=$(records)
-    echo '!hist:keys=kind if node == 1 && kind == 10' >$event/trigger || die "the trigger stays"
+    echo '!hist:keys=kind if node == 1 && kind == 10' >"$event/trigger" || die "the trigger stays"
     unload
     lines | tail -n 1 | grep -q LND_LINK_DOWN || die "the log ends before the links: $(lines)"
     changes=$(lines | awk '{ n += $NF } END { print n + 0 }')
