@@ -197,7 +197,7 @@ fn get_without_remote_completion_against_the_pullers_connection_down() {
 fn put_without_remote_completion_against_loss_and_link_down() {
     let faults = Faults { lost: 1, unverified: 1, link_down: [1, 0], ..NONE };
     let setup = Setup { signalled: false, ..Setup::new("put, done by word") };
-    explore(setup.sends(0, Put, LARGE).with(faults), &[OK, ERROR, ASSERTED, DEADLINE], 2_287);
+    explore(setup.sends(0, Put, LARGE).with(faults), &[OK, ERROR, ASSERTED, DEADLINE], 2_291);
 }
 
 #[test]
