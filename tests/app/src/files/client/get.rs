@@ -33,6 +33,9 @@ const MAX_WINDOW: u32 = 64 << 20;
 /// Most windows of a file that are open at a time. With fewer the server waits for the next call
 /// now and then: it comes when the answer to the one before has been seen.
 const AHEAD: usize = 4;
+/// A file that has another content so often is not fetched. One that grows all the time would be
+/// begun again for ever.
+const MAX_CHANGES: u32 = 8;
 
 /// A file on its way from a server.
 #[derive(Debug)]
@@ -49,6 +52,8 @@ pub(super) struct GetPlan {
     verified: Hash,
     /// The content that these bytes are of: its size and version.
     content: Option<(u64, u64)>,
+    /// How often the file had another content than before.
+    changes: u32,
 }
 
 #[derive(Debug)]
@@ -68,7 +73,7 @@ impl GetPlan {
     pub fn new() -> Self {
         let open = VecDeque::new();
         let (hash, verified) = (Hash::new(), Hash::new());
-        Self { asking: false, open, offset: 0, hash, verified, content: None }
+        Self { asking: false, open, offset: 0, hash, verified, content: None, changes: 0 }
     }
 
     /// Bytes that have been verified.
@@ -174,6 +179,10 @@ impl GetPlan {
             }
             // Another content: what the sink has is of no use. The windows are closed by our owner.
             (self.offset, self.verified, self.content) = (0, Hash::new(), None);
+            self.changes += u32::from(other);
+            if self.changes > MAX_CHANGES {
+                return Step::Fail(JobError::Changes);
+            }
             return Step::Pause;
         }
         self.content = content;

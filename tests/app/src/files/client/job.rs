@@ -155,6 +155,8 @@ pub enum JobError {
         /// Its checksum.
         checksum: u64,
     },
+    /// The file changes all the time while it is read.
+    Changes,
     /// The client was stopped.
     Stopped,
 }
@@ -168,6 +170,7 @@ impl fmt::Display for JobError {
             Self::Source(kind) => write!(f, "source: {kind}"),
             Self::Sink(kind) => write!(f, "sink: {kind}"),
             Self::Unexpected { checksum } => write!(f, "another file: checksum {checksum:016x}"),
+            Self::Changes => f.write_str("the file changes all the time while it is read"),
             Self::Stopped => f.write_str("stopped"),
         }
     }

@@ -210,6 +210,36 @@ fn a_file_that_changes_on_the_way_is_fetched_anew() {
     world.close();
 }
 
+/// A file that grows all the time is given up after some attempts, and the error says why.
+#[test]
+fn a_file_that_never_stays_the_same_is_given_up() {
+    let mut world = World::new(Setup::small(), 5);
+    assert!(world.do_one(put("a", &content(1, 200_000), 4096)).is_ok());
+    world.client().add(get("a", SharedSink::default()));
+    let mut end = None;
+    for version in 1..100 {
+        // Some of each version crosses.
+        let later = world.now.after(Span::from_secs(30));
+        world.run_until(later, |world| {
+            end = end.take().or_else(|| world.client().next_done());
+            let begun_anew = world.client().stats().restarts + 1 == version;
+            end.is_some() || begun_anew && world.client().progress().0 > 20_000
+        });
+        if end.is_some() {
+            break;
+        }
+        let mut store = world.store();
+        let mut draft = store.create("a", 200_000 + version).unwrap();
+        store.write(&mut draft, 0, &content(version, 200_000 + version as usize)).unwrap();
+        store.commit(draft).unwrap();
+    }
+    let done = end.unwrap();
+    assert_eq!(done.error, Some(JobError::Changes));
+    world.settle();
+    assert_eq!(world.server().open_files(), (0, 0));
+    world.close();
+}
+
 #[test]
 fn a_disk_that_recovers_gets_its_file() {
     let mut world = World::new(Setup::small(), 6);
