@@ -137,9 +137,9 @@ counters! {
     PostFailed => "post_failed",
     /// Messages that the channel refused although it had reported room.
     SendFailed => "send_failed",
-    /// Final messages that waited in a slot of their own, for a path or for room.
+    /// Final messages that waited in the slot of their transfer, for a path or for room.
     FinalsWaited => "finals_waited",
-    /// Final messages that were never sent: no path, no room, and no slot or no time left to wait.
+    /// Final messages that were never sent: no path or no room until their time was over, or a shutdown.
     Unsaid => "unsaid",
     /// Requests whose decision came too late.
     DecisionLate => "decision_late",

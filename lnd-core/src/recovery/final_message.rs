@@ -2,9 +2,9 @@
 //! This file keeps final messages that wait: a PUT_DONE, PUT_NAK, GET_NAK or GET_DONE that finds no
 //! path to its peer, or no room.
 //!
-//! The transfer is already reported, and its slot is free. The message gets a slot of its own among
-//! those of its peer's requests and waits with the other answers. Its time limit is that of a
-//! request without a decision.
+//! The transfer is already reported. The message takes the place of the transfer and waits with the
+//! other answers. So it always finds a slot, and no other transfer loses one by it (INV-14). Its time
+//! limit is that of a request without a decision.
 
 use crate::base::counters::Counter;
 use crate::base::id::PeerId;
@@ -17,7 +17,8 @@ use crate::slots::shared::Owner;
 use crate::slots::{New, Role};
 
 impl<P: Ports> Driver<'_, P> {
-    /// Keeps a final message that was not sent. The slot of its transfer is free again.
+    /// Keeps a final message that was not sent. The slot of its transfer was freed just now.
+    /// `passive`: that slot was one of those of the peer's requests.
     #[cold]
     #[inline(never)]
     pub(super) fn keep_final(
@@ -25,6 +26,7 @@ impl<P: Ports> Driver<'_, P> {
         now: Instant,
         peer: PeerId,
         owner: Owner,
+        passive: bool,
         message: &Message<'_>,
     ) {
         // Only these end a transfer at the other side. Any other message is repeated by its
@@ -39,10 +41,11 @@ impl<P: Ports> Driver<'_, P> {
             _ => return,
         };
         let length = message.length();
-        let new = New { role, fragments: &[], length, user: 0, link: None, remote, session: 0 };
-        // No slot: the message is lost and counted. The other side ends by its deadline.
-        let room = self.has_room_for_final(peer);
-        let tag = if room { self.claim(peer, owner.link(), &new).ok() } else { None };
+        let link = None;
+        let new = New { role, fragments: &[], length, user: 0, link, remote, session: 0, passive };
+        // In a shutdown the message is lost and counted. The other side ends by its deadline.
+        let runs = self.run.state() == RunState::Running;
+        let tag = if runs { self.claim(peer, owner.link(), &new).ok() } else { None };
         let Some(tag) = tag else {
             self.counters.count(Counter::Unsaid);
             return;
@@ -52,15 +55,5 @@ impl<P: Ports> Driver<'_, P> {
         self.slots.publish(tag, Word::queued(tag.generation));
         self.slots.arm(tag.index, now.after(self.config.decision_bound));
         self.replies.push(&mut self.slots, tag.index);
-    }
-
-    /// Whether a final message may have a slot. A peer has no more than its share.
-    fn has_room_for_final(&self, peer: PeerId) -> bool {
-        // Half of the slots kept for peers' requests stay with those. So requests find a slot,
-        // however many final messages wait and however many transfers of ours there are (INV-11).
-        // Requests in service do not count: a message that is lost costs its peer a whole deadline.
-        let few = self.slots.finals() < self.config.passive_slots / 2;
-        let share = self.peers.get(peer).is_some_and(|peer| peer.has_room(self.config.depth));
-        share && few && self.run.state() == RunState::Running
     }
 }

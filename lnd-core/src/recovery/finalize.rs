@@ -283,13 +283,13 @@ impl<P: Ports> Driver<'_, P> {
             self.give_up_request(now, it.peer, it.flags, (it.session, it.sequence));
         }
         self.release::<true>(now, it.peer, it.tag, it.flags);
-        // The message waits in a slot of its own. It is claimed only now, because this release may
-        // have freed the last one. A connection that ends a pull gives the source back, too, at its
+        // The message takes the slot's place (INV-14). A connection that ends a pull gives the source back, too, at its
         // other end: no slot is spent on that news. That a pull came back well is news there.
         let failed = it.role.pulls() && it.word.lost();
         let known = failed && it.word.cause() == Some(Cause::ConnectionDown);
         if let Some(message) = unsaid.filter(|_| !known) {
-            self.keep_final(now, it.peer, it.owner, &message);
+            let passive = it.flags.contains(Flags::PASSIVE);
+            self.keep_final(now, it.peer, it.owner, passive, &message);
         }
         if !it.role.reported() {
             return None;

@@ -72,6 +72,7 @@ impl<P: Ports> Driver<'_, P> {
             link: None,
             remote: remote_of(message),
             session: self.session_of(offer),
+            passive: true,
         };
         let tag = self.claim(offer.peer, Some(offer.link), &new).ok()?;
         self.note_work();

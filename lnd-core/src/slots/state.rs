@@ -190,6 +190,8 @@ pub(crate) struct New<'a> {
     /// A request of a peer: the peer's transfer, and the session that the credit belongs to.
     pub remote: Tag,
     pub session: u32,
+    /// The slot is one of those of the peer's requests.
+    pub passive: bool,
 }
 
 impl SlotState {
@@ -257,7 +259,7 @@ impl SlotState {
             length: new.length,
             pieces,
             role: new.role,
-            flags: if new.role.requests() { Flags::empty() } else { Flags::PASSIVE },
+            flags: if new.passive { Flags::PASSIVE } else { Flags::empty() },
             // The link preference ends once a transfer is staged, so the same byte serves CANCEL
             // later.
             choice: match new.link {
@@ -268,7 +270,7 @@ impl SlotState {
         }
     }
 
-    /// Turns a peer's request into its final message, of `role`. `None`: it has ended well.
+    /// Turns a transfer into its final message, of `role`. `None`: it has ended well.
     pub fn answer(&mut self, role: Role, why: Option<NakReason>) {
         (self.role, self.choice) = (role, why.map_or(0, |why| why as u8));
     }

@@ -169,6 +169,7 @@ impl<P: Ports> Driver<'_, P> {
             link: request.link,
             remote: New::NO_TAG,
             session: 0,
+            passive: false,
         };
         // Requests to one peer go out in the order of submission.
         let first = self.peers.get(peer).is_some_and(|peer| peer.queue.is_empty());
@@ -258,12 +259,12 @@ impl<P: Ports> Driver<'_, P> {
             NoSlot::Lists => Why::NoLists,
         })?;
         if let Some(peer) = self.peers.get_mut(peer) {
-            peer.held.add(!new.role.requests());
+            peer.held.add(new.passive);
         }
         // The owner is set before the slot is published, so no sweep judges it by its former one.
         let incarnation = self.peers.view(peer).map_or(0, GateView::incarnation);
         self.slots.assign(tag, Owner::new(peer, incarnation, link));
-        if !self.links.safe_invalidate() && !new.role.requests() {
+        if !self.links.safe_invalidate() && new.passive {
             self.add_request(peer, tag.index);
         }
         Ok(tag)

@@ -229,9 +229,9 @@ fn a_get_that_is_being_pulled_ends_by_its_pull() {
 }
 
 /// INV-14: of pulls that end with their connection no message waits: their sources come back with
-/// it, at its other end. The few slots of final messages are for what only a message tells.
+/// it, at its other end. A slot is held on only for what nothing but a message tells.
 #[test]
-fn inv_14_pulls_that_end_with_their_connection_leave_final_messages_their_room() {
+fn inv_14_pulls_that_end_with_their_connection_leave_no_final_message() {
     let mut w = connected(2, 1);
     w.device(1, 0, |d| (d.frozen, d.slow_connections) = (true, true));
     let tags = [by0(&mut w, 1, 5000), by0(&mut w, 1, 5000)];

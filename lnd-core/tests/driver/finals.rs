@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Final messages that find no way to their peer: they wait for one, for a bounded time and in few
-//! slots.
+//! Final messages that find no way to their peer: they wait for one, for a bounded time, each in the
+//! place of its transfer.
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
-use lnd_core::driver::{Kind, Role, RunState};
+use lnd_core::driver::{Kind, Report, Role, RunState};
 use lnd_core::id::Tag;
 use lnd_core::ports::Features;
 use lnd_core::time::Span;
@@ -47,7 +47,8 @@ fn pulled_and_cut_off(w: &mut World, kind: Kind, count: usize) -> Vec<Tag> {
 }
 
 fn waiting(w: &World) -> u32 {
-    w.nodes[1].driver.in_use().1
+    let (ours, passive) = w.nodes[1].driver.in_use();
+    ours + passive
 }
 
 fn link_back(w: &mut World) {
@@ -230,32 +231,31 @@ fn inv_15_no_final_message_holds_up_a_shutdown() {
     }
 }
 
-/// INV-14: they have half of the slots that are for peers' requests alone. The other half is left
-/// to these, and all others to our own transfers.
+/// INV-14: each has the place of its transfer, so all are kept, and no other transfer loses a slot.
 #[test]
-fn inv_14_final_messages_take_few_slots() {
+fn inv_14_final_messages_take_the_places_of_their_transfers() {
     let small = Config { slots: 16, passive_slots: 4, pulls: 16, depth: 16, ..config() };
     let mut w = met(false, small);
     let tags = pulled_and_cut_off(&mut w, Kind::Put, 7);
-    assert_eq!((waiting(&w), w.count(1, Counter::Unsaid)), (2, 5));
+    assert_eq!((waiting(&w), w.count(1, Counter::Unsaid)), (7, 0));
     let order = |w: &World| Order { length: 10, ..w.order(Kind::Put, 0, 10) };
-    for _ in 0..12 {
+    for _ in 0..9 {
         let order = order(&w);
         w.send(1, order).unwrap();
     }
     let order = order(&w);
     assert!(w.send(1, order).is_err());
     link_back(&mut w);
-    assert_eq!(w.said(1, 0, "put_done"), 2);
-    let ok = tags.iter().filter(|&&tag| w.reported(0, tag)).count();
-    assert_eq!(ok, 2);
+    assert_eq!(w.said(1, 0, "put_done"), 7);
+    assert!(tags.iter().all(|&tag| w.report(0, tag).status.errno == 0));
     w.sleep(Span::from_secs(60));
     w.assert_drained();
 }
 
-/// INV-12: of the slots of one peer they take no more than its requests may.
+/// INV-14: a message is counted as its transfer was, ours as ours. So what ends our own transfers
+/// takes no place of the peer's requests, even if the peer has all that it may have (INV-12).
 #[test]
-fn inv_12_final_messages_count_as_their_peers_requests() {
+fn inv_12_final_messages_count_as_their_transfers() {
     let small = Config { slots: 32, passive_slots: 16, pulls: 16, depth: 2, ..config() };
     let mut w = met(false, small);
     w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
@@ -269,8 +269,58 @@ fn inv_12_final_messages_count_as_their_peers_requests() {
     w.device(1, 0, |d| d.frozen = false);
     w.settle();
     assert_eq!(w.nodes[1].done.iter().filter(|it| it.bytes == 5000).count(), 8);
-    assert_eq!((waiting(&w), w.count(1, Counter::Unsaid)), (4, 4));
+    assert_eq!((w.nodes[1].driver.in_use(), w.count(1, Counter::Unsaid)), ((4, 4), 0));
     w.fabric.borrow_mut().room.clear();
     w.sleep(Span::from_secs(31));
+    assert_eq!(w.said(1, 0, "put_done"), 8);
     w.assert_drained();
+}
+
+/// INV-9: requests that the upper layer has not decided about take no final message's place, even if
+/// they are all that the peer may have (INV-12).
+#[test]
+fn inv_9_undecided_requests_leave_a_final_message_its_place() {
+    let small = Config { slots: 32, passive_slots: 16, pulls: 16, depth: 2, ..config() };
+    let mut w = met(false, small);
+    w.device(1, 0, |d| d.frozen = true);
+    let tag = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    w.node(1).put = Decision::Keep;
+    for _ in 0..2 {
+        w.put(0, 1, 5000).unwrap();
+    }
+    w.settle();
+    w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
+    w.device(1, 0, |d| d.frozen = false);
+    w.settle();
+    let counts = [Counter::FinalsWaited, Counter::Unsaid].map(|it| w.count(1, it));
+    assert_eq!((counts, w.reported(0, tag)), ([1, 0], false));
+    w.fabric.borrow_mut().room.clear();
+    w.sleep(Span::from_millis(100));
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    w.sleep(Span::from_secs(120));
+    w.assert_drained();
+}
+
+/// R24, INV-11: nothing fails. More pulls end at once than the control lane takes: each is told.
+#[test]
+fn r24_pulls_that_end_together_are_all_told() {
+    for room in 1..=8 {
+        for kind in [Kind::Put, Kind::Get] {
+            let mut w = met(false, config());
+            w.fabric.borrow_mut().default_room = [64, room];
+            let (from, to) = if kind == Kind::Get { (1, 0) } else { (0, 1) };
+            for _ in 0..8 {
+                w.submit(kind, from, to, 5000).unwrap();
+            }
+            w.settle();
+            w.sleep(Span::from_secs(100));
+            for node in 0..2 {
+                let ok = |it: &&Report| it.status.errno == 0 && it.bytes == 5000;
+                assert_eq!(w.nodes[node].done.iter().filter(ok).count(), 8, "{room} {kind:?}");
+            }
+            assert_eq!(w.count(1, Counter::Unsaid), 0);
+            w.assert_drained();
+        }
+    }
 }

@@ -45,14 +45,14 @@ fn put_against_peer_down() {
 fn put_against_peers_and_links_down() {
     let faults = Faults { peer_down: [1, 1], link_down: [1, 1], ..NONE };
     let setup = Setup::new("put, peers and links down").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_COMPLETION], 137_957);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_COMPLETION], 163_418);
 }
 
 #[test]
 fn get_against_peers_and_links_down() {
     let faults = Faults { peer_down: [1, 1], link_down: [1, 1], ..NONE };
     let setup = Setup::new("get, peers and links down").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_ANSWER], 86_772);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_ANSWER], 112_702);
 }
 
 /// What is stopped is the connection; the link's gate never closes.
@@ -61,7 +61,7 @@ fn put_against_peers_and_connections_down() {
     let faults = Faults { peer_down: [1, 1], connection_down: [1, 1], ..NONE };
     let setup = Setup { connects: true, ..Setup::new("put, peers and connections down") };
     let setup = setup.sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_COMPLETION], 53_902);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_COMPLETION], 57_052);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn get_against_connections_and_links_down() {
     let faults = Faults { connection_down: [1, 1], link_down: [1, 0], ..NONE };
     let setup = Setup { connects: true, ..Setup::new("get, connections and a link down") };
     let setup = setup.sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 18_369);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 23_978);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn put_and_get_that_cross_against_connection_down() {
     let faults = Faults { connection_down: [1, 0], ..NONE };
     let setup = Setup { connects: true, ..Setup::new("put against get, connection down") };
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 118_585);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 121_349);
 }
 
 /// So many slots of a node that one is for its own transfers, and two for its peer's requests.
@@ -114,7 +114,7 @@ fn put_and_get_that_cross_against_link_down() {
     let faults = Faults { link_down: [1, 0], ..NONE };
     let setup = Setup::new("put against get, link down");
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 160_705);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 163_804);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn get_without_remote_completion_against_the_pullers_connection_down() {
     let setup =
         Setup { signalled: false, connects: true, slots: 4, ..Setup::new("get, the word waits") };
     let setup = setup.sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, ASSERTED, FINAL_WAITED], 5_805);
+    explore(setup, &[OK, ERROR, ASSERTED, FINAL_WAITED], 5_655);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn put_without_remote_completion_against_loss_and_link_down() {
 fn get_without_remote_completion_against_loss_and_link_down() {
     let faults = Faults { lost: 1, unverified: 1, link_down: [0, 1], ..NONE };
     let setup = Setup { signalled: false, ..Setup::new("get, done by word") };
-    explore(setup.sends(0, Get, LARGE).with(faults), &[OK, ERROR, ASSERTED, DEADLINE], 2_727);
+    explore(setup.sends(0, Get, LARGE).with(faults), &[OK, ERROR, ASSERTED, DEADLINE], 3_405);
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn s0_18_a_small_put_without_a_slot_beside_a_large_one_against_link_down() {
     let faults = Faults { link_down: [1, 1], ..NONE };
     let setup = Setup { ends_at_once: true, ..Setup::new("at once and pulled, links down") };
     let setup = setup.sends(0, Put, SMALL).sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR], 3_451);
+    explore(setup, &[OK, ERROR], 3_693);
 }
 
 /// Engines that do not recall: staged memory comes back by the word of its puller, its goodbye, or
@@ -327,7 +327,7 @@ fn put_done_by_word_against_cancel_and_connection_down() {
     let faults = Faults { withdrawn: [1, 0], connection_down: [1, 1], ..NONE };
     let setup = cancel_first("put, done by word, withdrawn, no recalls", faults);
     let setup = Setup { signalled: false, ..setup }.sends(0, Put, LARGE);
-    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, ASSERTED], 6_375);
+    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, ASSERTED], 7_132);
 }
 
 #[test]
@@ -370,7 +370,7 @@ fn put_against_withdrawal_and_links_down_without_invalidates() {
     let faults = Faults { withdrawn: [1, 1], link_down: [1, 1], ..NONE };
     let setup = cancel_first("put, withdrawn, links down, no recalls", faults);
     let setup = Setup { connects: false, ..setup }.sends(0, Put, LARGE);
-    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, ASSERTED], 36_468);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, ASSERTED], 46_502);
 }
 
 /// Engines that push the answer to a GET into its sink, and that do not invalidate: what the sink's
@@ -398,7 +398,7 @@ fn s3_11_get_that_is_pushed_against_loss_and_delay() {
 fn s3_11_get_that_is_pushed_against_connections_down() {
     let faults = Faults { withdrawn: [1, 0], connection_down: [1, 1], ..NONE };
     let setup = pushed("get, pushed, connections down, no recalls", faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, ASSERTED], 6_313);
+    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, ASSERTED], 7_068);
 }
 
 #[test]
@@ -446,5 +446,5 @@ fn s3_11_put_and_pushed_get_that_cross_against_link_down() {
     let faults = Faults { link_down: [1, 0], ..NONE };
     let setup = Setup { pushes: true, ..Setup::new("put against get, pushed, link down") };
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 90_434);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 172_362);
 }
