@@ -220,7 +220,8 @@ int lnd_verbs_channel_open(struct lnd_verbs_peer *peer)
 	}
 	list_for_each_entry_safe(frame, next, &peer->free_receives, list) {
 		list_del(&frame->list);
-		rc = lnd_verbs_listen_for(peer, frame);
+		rc = lnd_host_fault(LND_HOST_AT_RECEIVES) ? -ENOMEM :
+							    lnd_verbs_listen_for(peer, frame);
 		if (rc) {
 			list_add(&frame->list, &peer->free_receives);
 			break;

@@ -95,14 +95,17 @@ static int lnd_verbs_make(struct lnd_verbs_peer *peer)
 	INIT_IB_EVENT_HANDLER(&peer->handler, device, lnd_verbs_device_event);
 	ib_register_event_handler(&peer->handler);
 	peer->cookie = get_random_u32();
-	peer->pd = ib_alloc_pd(device, 0);
+	peer->pd = lnd_host_fault(LND_HOST_AT_DOMAIN) ? ERR_PTR(-ENOMEM) :
+						       ib_alloc_pd(device, 0);
 	if (IS_ERR(peer->pd)) {
 		rc = PTR_ERR(peer->pd);
 		peer->pd = NULL;
 		return rc;
 	}
-	peer->cq = ib_alloc_cq_any(device, peer, SEND_WRS + RECV_WRS + LOCAL_WRS,
-				   IB_POLL_SOFTIRQ);
+	peer->cq = lnd_host_fault(LND_HOST_AT_CQ) ?
+			   ERR_PTR(-ENOMEM) :
+			   ib_alloc_cq_any(device, peer, SEND_WRS + RECV_WRS + LOCAL_WRS,
+					   IB_POLL_SOFTIRQ);
 	if (IS_ERR(peer->cq)) {
 		rc = PTR_ERR(peer->cq);
 		peer->cq = NULL;
@@ -112,6 +115,8 @@ static int lnd_verbs_make(struct lnd_verbs_peer *peer)
 	attr.send_cq = peer->cq;
 	attr.recv_cq = peer->cq;
 	attr.cap.max_inline_data = LND_VERBS_INLINE;
+	if (lnd_host_fault(LND_HOST_AT_QP))
+		return -ENOMEM;
 	rc = rdma_create_qp(peer->id, peer->pd, &attr);
 	if (rc) {
 		/* A device may take none. */
@@ -209,7 +214,7 @@ void lnd_verbs_close(struct lnd_verbs_peer *peer)
 	peer->device = NULL;
 	if (peer->cq)
 		ib_free_cq(peer->cq);
-	if (peer->pd)
+	if (peer->pd && !lnd_verbs_defect("kept"))
 		ib_dealloc_pd(peer->pd);
 	peer->cq = NULL;
 	peer->pd = NULL;
@@ -228,7 +233,7 @@ static int lnd_verbs_resolve(struct lnd_verbs_peer *peer, struct rdma_cm_id *id)
 	int port = lnd_verbs_defect("common") ? 0 : PROT_SOCK - 1, rc;
 	struct sockaddr_in from;
 
-	if (!lnd_verbs_where(peer->node->nid, &from))
+	if (lnd_host_fault(LND_HOST_AT_CM_ADDRESS) || !lnd_verbs_where(peer->node->nid, &from))
 		return -EADDRNOTAVAIL;
 	/* A port may serve for several peers. */
 	rdma_set_reuseaddr(id, 1);
@@ -253,7 +258,9 @@ int lnd_verbs_begin(struct lnd_verbs_peer *peer)
 	struct rdma_cm_id *id;
 
 	lnd_verbs_count(peer->node, LND_VERBS_ASKED);
-	id = rdma_create_id(&init_net, lnd_verbs_event, peer, RDMA_PS_TCP, IB_QPT_RC);
+	id = lnd_host_fault(LND_HOST_AT_CM_ID) ?
+		     ERR_PTR(-ENOMEM) :
+		     rdma_create_id(&init_net, lnd_verbs_event, peer, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	spin_lock_bh(&peer->lock);
@@ -292,7 +299,7 @@ int lnd_verbs_connect(struct lnd_verbs_peer *peer)
 		return rc;
 	lnd_verbs_parameters(peer, &param, &hello, MOST_READS);
 	rdma_set_ack_timeout(peer->id, lnd_verbs_timeout);
-	return rdma_connect(peer->id, &param);
+	return lnd_host_fault(LND_HOST_AT_CM_CONNECT) ? -ENOMEM : rdma_connect(peer->id, &param);
 }
 
 /**
@@ -329,7 +336,7 @@ int lnd_verbs_accept(struct lnd_verbs_peer *peer, struct rdma_cm_id *id,
 	lnd_verbs_parameters(peer, &param, &hello, min_t(int, asked->reads, MOST_READS));
 	rdma_set_ack_timeout(id, lnd_verbs_timeout);
 	rdma_lock_handler(id);
-	rc = rdma_accept(id, &param);
+	rc = lnd_host_fault(LND_HOST_AT_CM_ACCEPT) ? -ENOMEM : rdma_accept(id, &param);
 	rdma_unlock_handler(id);
 	return rc;
 }
@@ -343,7 +350,7 @@ int lnd_verbs_accept(struct lnd_verbs_peer *peer, struct rdma_cm_id *id,
  */
 int lnd_verbs_opened(struct lnd_verbs_peer *peer)
 {
-	int rc = lnd_verbs_local_up(peer);
+	int rc = lnd_host_fault(LND_HOST_AT_LOCAL_UP) ? -ENOMEM : lnd_verbs_local_up(peer);
 
 	if (rc)
 		return rc;

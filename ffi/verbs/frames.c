@@ -25,8 +25,10 @@ int lnd_verbs_frames_init(struct lnd_verbs_node *node)
 	size_t bytes = lnd_verbs_frame_room(node);
 
 	/* LNet copies payload by an iterator, which the kernel checks as if it were a user's. */
-	node->frames = kmem_cache_create_usercopy(LND_HOST_NAME "_frame", bytes, 0,
-						  SLAB_HWCACHE_ALIGN, 0, bytes, NULL);
+	node->frames = lnd_host_fault(LND_HOST_AT_FRAME_POOL) ?
+			       NULL :
+			       kmem_cache_create_usercopy(LND_HOST_NAME "_frame", bytes, 0,
+							  SLAB_HWCACHE_ALIGN, 0, bytes, NULL);
 	return node->frames ? 0 : -ENOMEM;
 }
 
@@ -53,7 +55,8 @@ static struct lnd_verbs_frame *lnd_verbs_frames(struct lnd_verbs_peer *peer,
 	INIT_LIST_HEAD(list);
 	for (i = 0; frames && i < LND_VERBS_FRAMES; i++) {
 		frames[i].peer = peer;
-		frames[i].head = kmem_cache_zalloc(peer->node->frames, GFP_KERNEL);
+		if (!lnd_host_fault(LND_HOST_AT_FRAME_HEAD))
+			frames[i].head = kmem_cache_zalloc(peer->node->frames, GFP_KERNEL);
 		if (frames[i].head)
 			lnd_host_hold(LND_HOST_HELD_BYTES, lnd_verbs_frame_room(peer->node));
 		list_add_tail(&frames[i].list, list);

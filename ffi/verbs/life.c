@@ -86,8 +86,9 @@ static int lnd_verbs_descs(struct lnd_verbs_node *node)
 		sg_init_table(node->desc[i].sg, LND_VERBS_PIECES);
 		INIT_LIST_HEAD(&node->desc[i].pull);
 		INIT_LIST_HEAD(&node->desc[i].regions);
-		node->desc[i].list = kcalloc(LND_VERBS_SEGMENTS, sizeof(*node->desc[i].list),
-					     GFP_KERNEL);
+		if (!lnd_host_fault(LND_HOST_AT_DESC_LIST))
+			node->desc[i].list = kcalloc(LND_VERBS_SEGMENTS,
+						     sizeof(*node->desc[i].list), GFP_KERNEL);
 		if (!node->desc[i].list)
 			return -ENOMEM;
 		lnd_host_hold(LND_HOST_HELD_BYTES, LIST_BYTES);
@@ -95,10 +96,15 @@ static int lnd_verbs_descs(struct lnd_verbs_node *node)
 	return 0;
 }
 
+/*
+ * Without WQ_MEM_RECLAIM: the end of an attempt waits for the queue in which rdma_cm resolves
+ * addresses, which has no thread in reserve either, and the kernel warns of one that waits so.
+ */
 static int lnd_verbs_peers_init(struct lnd_verbs_node *node)
 {
-	node->workers = alloc_workqueue("lnd_verbs/%u", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
-					node->host.number);
+	node->workers = lnd_host_fault(LND_HOST_AT_WORKERS) ?
+				NULL :
+				alloc_workqueue("lnd_verbs/%u", WQ_UNBOUND, 0, node->host.number);
 	return node->workers ? 0 : -ENOMEM;
 }
 
@@ -134,8 +140,10 @@ static int lnd_verbs_create(struct lnd_verbs_node *verbs)
 	node->ni_memory = lnd_host_alloc(node->ni_bytes, LND_HOST_MAY_WAIT, LND_HOST_AT_NI_MEMORY);
 	if (!node->ni_memory)
 		return -ENOMEM;
-	error = lnd_ni_create(node->ni_memory, node->ni_bytes, &config, &lnd_verbs_ops, node,
-			      &node->ni);
+	error = lnd_host_fault(LND_HOST_AT_NI) ?
+			LND_E_MEMORY :
+			lnd_ni_create(node->ni_memory, node->ni_bytes, &config, &lnd_verbs_ops,
+				      node, &node->ni);
 	if (error)
 		pr_err("node %u: %s: %s\n", node->number, lnd_error_name(error),
 		       lnd_config_fault(&config, &lnd_verbs_ops) ?: "");
@@ -243,6 +251,8 @@ int lnd_host_node_start(struct lnd_host_node *node)
 	verbs->incarnation = get_random_u64() | 1;
 	rc = lnd_verbs_create(verbs) ?: lnd_verbs_run(verbs);
 	if (rc) {
+		if (lnd_verbs_defect("leaky"))
+			node->ni_memory = NULL;
 		lnd_verbs_halt(verbs);
 		lnd_verbs_clear(verbs);
 	}

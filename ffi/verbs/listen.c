@@ -88,10 +88,14 @@ int lnd_verbs_listen(struct lnd_verbs_node *node)
 	struct rdma_cm_id *id;
 	int rc;
 
-	id = rdma_create_id(&init_net, lnd_verbs_heard, node, RDMA_PS_TCP, IB_QPT_RC);
+	id = lnd_host_fault(LND_HOST_AT_LISTENER) ?
+		     ERR_PTR(-ENOMEM) :
+		     rdma_create_id(&init_net, lnd_verbs_heard, node, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
-	rc = rdma_bind_addr(id, (struct sockaddr *)&any) ?: rdma_listen(id, BACKLOG);
+	rc = lnd_host_fault(LND_HOST_AT_LISTEN) ? -EADDRINUSE :
+						  rdma_bind_addr(id, (struct sockaddr *)&any);
+	rc = rc ?: rdma_listen(id, BACKLOG);
 	if (rc) {
 		pr_err("port %u of rdma_cm: errno %d\n", lnd_verbs_port, -rc);
 		rdma_destroy_id(id);

@@ -107,6 +107,8 @@ static int lnd_verbs_step(struct lnd_verbs_peer *peer)
 		if (event != RDMA_CM_EVENT_ADDR_RESOLVED)
 			return 0;
 		lnd_verbs_enter(peer, LND_VERBS_ROUTING);
+		if (lnd_host_fault(LND_HOST_AT_CM_ROUTE))
+			return -ENOMEM;
 		return rdma_resolve_route(peer->id, lnd_verbs_connect_ms * 3 / 4);
 	case LND_VERBS_ROUTING:
 		return event == RDMA_CM_EVENT_ROUTE_RESOLVED ? lnd_verbs_connect(peer) : 0;
@@ -292,6 +294,7 @@ static struct lnd_verbs_peer *lnd_verbs_peer_make(struct lnd_verbs_node *node, u
 	spin_lock_init(&peer->lock);
 	INIT_DELAYED_WORK(&peer->work, lnd_verbs_work);
 	if (!lnd_verbs_channel_init(peer) && !lnd_verbs_rdma_init(peer) &&
+	    !lnd_host_fault(LND_HOST_AT_PEER_TABLE) &&
 	    !xa_err(xa_store(&node->peers, nid, peer, LND_HOST_MAY_WAIT)))
 		return peer;
 	lnd_verbs_peer_free(peer);

@@ -50,9 +50,9 @@ static bool lnd_verbs_settled(struct lnd_verbs_node *node)
 
 	xa_for_each(&node->peers, nid, peer) {
 		spin_lock_bh(&peer->lock);
-		if (peer->ends_first &&
-		    (peer->incoming || READ_ONCE(peer->judging) ||
-		     (peer->bound && peer->state != LND_VERBS_ROUTING)))
+		/* A request may have come since: its rejection is a message, too. */
+		if (peer->incoming || READ_ONCE(peer->judging) ||
+		    (peer->ends_first && peer->bound && peer->state != LND_VERBS_ROUTING))
 			settled = false;
 		spin_unlock_bh(&peer->lock);
 	}
@@ -81,7 +81,7 @@ static void lnd_verbs_going_down(struct lnd_verbs_node *node, int ifindex)
 	wait_event_timeout(node->settled, lnd_verbs_settled(node), PATIENCE);
 }
 
-/* Connections may be begun; at once, if a device has come up. */
+/* Connections may be begun; at once, if our device has come up. */
 static void lnd_verbs_may_begin(struct lnd_verbs_node *node, bool at_once)
 {
 	struct lnd_verbs_peer *peer;
@@ -103,19 +103,38 @@ static void lnd_verbs_may_begin(struct lnd_verbs_node *node, bool at_once)
 	mutex_unlock(&node->adding);
 }
 
-/* Whether a network device with our address carries anything. Context: thread. */
+/* The network device with our address, or NULL. Context: under rcu_read_lock(). */
+static struct net_device *lnd_verbs_ours(const struct lnd_verbs_node *node)
+{
+	struct sockaddr_in ours;
+
+	if (!lnd_verbs_where(node->nid, &ours))
+		return NULL;
+	return __ip_dev_find(&init_net, ours.sin_addr.s_addr, false);
+}
+
+/* Whether that carries anything. Context: thread. */
 static bool lnd_verbs_carries(const struct lnd_verbs_node *node)
 {
-	struct net_device *dev = NULL;
-	struct sockaddr_in ours;
+	struct net_device *dev;
 	bool carries;
 
 	rcu_read_lock();
-	if (lnd_verbs_where(node->nid, &ours))
-		dev = __ip_dev_find(&init_net, ours.sin_addr.s_addr, false);
+	dev = lnd_verbs_ours(node);
 	carries = dev && netif_running(dev) && netif_carrier_ok(dev);
 	rcu_read_unlock();
 	return carries;
+}
+
+/* Whether it is this one. Context: thread. */
+static bool lnd_verbs_is_ours(const struct lnd_verbs_node *node, const struct net_device *dev)
+{
+	bool ours;
+
+	rcu_read_lock();
+	ours = lnd_verbs_ours(node) == dev;
+	rcu_read_unlock();
+	return ours;
 }
 
 /* Tells the library of a change. Context: thread, with the lock of all network devices. */
@@ -140,7 +159,8 @@ static int lnd_verbs_netdev(struct notifier_block *block, unsigned long event, v
 	if (event == NETDEV_GOING_DOWN && !lnd_verbs_defect("mute"))
 		lnd_verbs_going_down(node, dev->ifindex);
 	else if (event == NETDEV_DOWN || event == NETDEV_UP)
-		lnd_verbs_may_begin(node, event == NETDEV_UP);
+		/* Attempts at a dead peer are counted, whatever other devices come up meanwhile. */
+		lnd_verbs_may_begin(node, event == NETDEV_UP && lnd_verbs_is_ours(node, dev));
 	if (event == NETDEV_DOWN || event == NETDEV_UP || event == NETDEV_CHANGE)
 		lnd_verbs_look(node);
 	return NOTIFY_DONE;
@@ -170,11 +190,13 @@ int lnd_verbs_port_init(struct lnd_verbs_node *node)
 	node->unplugged = false;
 	node->netdev.notifier_call = lnd_verbs_netdev;
 	node->inetaddr.notifier_call = lnd_verbs_inetaddr;
-	rc = register_netdevice_notifier(&node->netdev);
+	rc = lnd_host_fault(LND_HOST_AT_NETDEVS) ? -ENOMEM :
+						   register_netdevice_notifier(&node->netdev);
 	node->watches_netdevs = !rc;
 	if (rc)
 		return rc;
-	rc = register_inetaddr_notifier(&node->inetaddr);
+	rc = lnd_host_fault(LND_HOST_AT_ADDRESSES) ? -ENOMEM :
+						     register_inetaddr_notifier(&node->inetaddr);
 	node->watches_inetaddrs = !rc;
 	if (rc)
 		return rc;

@@ -280,7 +280,8 @@ static int lnd_verbs_local_make(struct lnd_verbs_peer *peer)
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 	};
-	struct ib_qp *qp = ib_create_qp(peer->pd, &attr);
+	struct ib_qp *qp = lnd_host_fault(LND_HOST_AT_LOCAL_QP) ? ERR_PTR(-ENOMEM) :
+								  ib_create_qp(peer->pd, &attr);
 
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
@@ -336,7 +337,10 @@ int lnd_verbs_rdma_open(struct lnd_verbs_peer *peer)
 		list_add_tail(&peer->move[i].list, &peer->free_moves);
 	for (i = 0; i < LND_VERBS_REGIONS; i++) {
 		struct lnd_verbs_region *region = &peer->regions[i];
-		struct ib_mr *mr = ib_alloc_mr(peer->pd, IB_MR_TYPE_MEM_REG, LND_VERBS_PAGES);
+		struct ib_mr *mr = lnd_host_fault(LND_HOST_AT_REGION) ?
+					   ERR_PTR(-ENOMEM) :
+					   ib_alloc_mr(peer->pd, IB_MR_TYPE_MEM_REG,
+						       LND_VERBS_PAGES);
 
 		if (IS_ERR(mr))
 			return PTR_ERR(mr);
@@ -344,7 +348,9 @@ int lnd_verbs_rdma_open(struct lnd_verbs_peer *peer)
 		region->valid = false;
 		list_add_tail(&region->list, &peer->free_regions);
 		peer->spare++;
-		rc = xa_err(xa_store(&peer->keys, mr->rkey >> 8, region, GFP_KERNEL));
+		rc = lnd_host_fault(LND_HOST_AT_REGION_KEY) ?
+			     -ENOMEM :
+			     xa_err(xa_store(&peer->keys, mr->rkey >> 8, region, GFP_KERNEL));
 		if (rc)
 			return rc;
 	}

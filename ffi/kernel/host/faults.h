@@ -5,14 +5,15 @@
  * A point is a call that may fail, or an exit path that no failing call leads to. Each of its words
  * is a circumstance in which the point must be shown to work:
  *
- *   load      at load, whatever the transport	parse   in a node's thread
+ *   load      at load, loop or PCI device	parse   in a node's thread
  *   loop      at load, loop			supply  in the work that waits for memory
  *   ivshmem   at load, PCI device		client  in a client's thread
- *   stop      at unload			job     where a client's job begins
+ *   verbs     at load, over verbs		job     where a client's job begins
+ *   stop      at unload			connect where a connection is made, over verbs
  *
  * A call that may fail asks lnd_host_fault() first; an exit path of stop calls lnd_host_taken().
- * tests/kernel/guest/inject.sh and inject_pci.sh read this list from a build for tests (parameter
- * "points"), and fail if a point was not taken in each of its circumstances.
+ * tests/kernel/guest/inject.sh, inject_pci.sh and verbs_pair.sh read this list from a build for
+ * tests (parameter "points"), and fail if a point was not taken in each of its circumstances.
  */
 #ifndef LND_HOST_FAULTS_H
 #define LND_HOST_FAULTS_H
@@ -26,8 +27,37 @@
 #define LND_HOST_OBSERVED(P)
 #endif
 
+#ifdef LND_OVER_VERBS
+#define LND_HOST_CONNECTED(P) \
+	P(DESC_LIST,		"desc_list",		"verbs") \
+	P(FRAME_POOL,		"frame_pool",		"verbs") \
+	P(FRAME_HEAD,		"frame_head",		"verbs") \
+	P(WORKERS,		"workers",		"verbs") \
+	P(PEER_TABLE,		"peer_table",		"verbs") \
+	P(NETDEVS,		"netdevs",		"verbs") \
+	P(ADDRESSES,		"addresses",		"verbs") \
+	P(LISTENER,		"listener",		"verbs") \
+	P(LISTEN,		"listen",		"verbs") \
+	P(CM_ID,		"cm_id",		"connect") \
+	P(CM_ADDRESS,		"cm_address",		"connect") \
+	P(CM_ROUTE,		"cm_route",		"connect") \
+	P(CM_CONNECT,		"cm_connect",		"connect") \
+	P(CM_ACCEPT,		"cm_accept",		"connect") \
+	P(DOMAIN,		"domain",		"connect") \
+	P(CQ,			"cq",			"connect") \
+	P(QP,			"qp",			"connect") \
+	P(REGION,		"region",		"connect") \
+	P(REGION_KEY,		"region_key",		"connect") \
+	P(LOCAL_QP,		"local_qp",		"connect") \
+	P(LOCAL_UP,		"local_up",		"connect") \
+	P(RECEIVES,		"receives",		"connect")
+#else
+#define LND_HOST_CONNECTED(P)
+#endif
+
 #define LND_HOST_POINTS(P) \
 	LND_HOST_OBSERVED(P) \
+	LND_HOST_CONNECTED(P) \
 	P(ABI,			"abi",			"load") \
 	P(LOOP_FABRIC,		"loop_fabric",		"loop") \
 	P(LOOP_SHAPE,		"loop_shape",		"loop") \
@@ -45,25 +75,25 @@
 	P(PCI_NUMBER,		"pci_number",		"ivshmem") \
 	P(PCI_VECTORS,		"pci_vectors",		"ivshmem") \
 	P(PCI_INTERRUPT,	"pci_interrupt",	"ivshmem") \
-	P(FABRIC,		"fabric",		"load") \
+	P(FABRIC,		"fabric",		"load verbs") \
 	P(ATTACH,		"attach",		"load") \
 	P(SHAPE,		"shape",		"load") \
-	P(NODE,			"node",			"load") \
-	P(UPPER,		"upper",		"load") \
+	P(NODE,			"node",			"load verbs") \
+	P(UPPER,		"upper",		"load verbs") \
 	P(SOFT_NODE,		"soft_node",		"load") \
 	P(JOIN,			"join",			"load") \
 	P(PREPARE,		"prepare",		"load") \
-	P(WINDOW,		"window",		"load") \
-	P(WINDOW_MAP,		"window_map",		"load") \
-	P(FRAME,		"frame",		"load") \
+	P(WINDOW,		"window",		"load verbs") \
+	P(WINDOW_MAP,		"window_map",		"load verbs") \
+	P(FRAME,		"frame",		"load verbs") \
 	P(CONFIG,		"config",		"load") \
 	P(RINGS,		"rings",		"load") \
-	P(NI_MEMORY,		"ni_memory",		"load") \
-	P(NI,			"ni",			"load") \
-	P(ENGINE_MEMORY,	"engine_memory",	"load") \
-	P(ENGINE,		"engine",		"load") \
+	P(NI_MEMORY,		"ni_memory",		"load verbs") \
+	P(NI,			"ni",			"load verbs") \
+	P(ENGINE_MEMORY,	"engine_memory",	"load verbs") \
+	P(ENGINE,		"engine",		"load verbs") \
 	P(ENGINE_THREAD,	"engine_thread",	"load") \
-	P(NODE_THREAD,		"node_thread",		"load") \
+	P(NODE_THREAD,		"node_thread",		"load verbs") \
 	P(ANNOUNCE,		"announce",		"load") \
 	P(STOP_IDLE,		"stop_idle",		"stop") \
 	P(STOP_HUNGRY,		"stop_hungry",		"stop") \

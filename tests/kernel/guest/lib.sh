@@ -220,7 +220,7 @@ word() {
 
 # log: what the kernel has said since the last time, into /log. The exit paths that were taken go to
 # /taken, "PATH WHERE" a line (ffi/kernel/host/faults.h); phase says where what no thread of the
-# module's does lies.
+# module's does lies, works_for where what a worker does lies.
 log() {
     dmesg -r -c >/log
     sed -n -e 's/.*on request: \([a-z_]*\) fails in \(.*\)$/\1 \2/p' \
@@ -229,7 +229,7 @@ log() {
             case $thread in
             lnd_node*) places=parse ;;
             lnd_client*) places=client ;;
-            kworker*) places=supply ;;
+            kworker*) places=${works_for:-supply} ;;
             *) places=$phase ;;
             esac
             for place in $places; do
@@ -240,7 +240,7 @@ log() {
 
 # calm: nothing in /log is a complaint but the module's own words about a start that has failed.
 calm() {
-    grep -v '^<[0-9]*>\[[^]]*\] lnd_soft: ' /log >/others
+    grep -v '^<[0-9]*>\[[^]]*\] lnd_\(soft\|verbs\): ' /log >/others
     sh ./complaints /others || die "the kernel complains"
 }
 
@@ -271,7 +271,7 @@ every_path() {
     while read -r name places; do
         for place in $places; do
             case $place in
-            load | loop | ivshmem | parse | supply | client | job | stop) ;;
+            load | loop | ivshmem | verbs | parse | supply | client | job | connect | stop) ;;
             *) die "nothing takes the exit paths of $place" ;;
             esac
             case " $* " in

@@ -11,8 +11,9 @@ round=0
 # ms for which memory is watched after its report.
 watch=300
 
-# load_verbs PARAMETER=VALUE…: loads the module, with the seeded defect of the command line.
-load_verbs() {
+# try_verbs PARAMETER=VALUE…: loads the module, with the seeded defect of the command line; whether
+# it does.
+try_verbs() {
     defect=$(word defect none)
     [ "$defect" = none ] || set -- "$@" defect="$defect"
     # The one that is said last holds. A machine whose host is busy may stand still for a second: it
@@ -22,7 +23,11 @@ load_verbs() {
     insmod ./lnd_verbs.ko number="$me" peers=10.0.0.1,10.0.0.2 port=$((987 + round)) \
         watch_ms=$watch timeout=$ack \
         connect_ms=$((1000 * patience)) deadline_ms=$((5000 * patience)) \
-        drain_ms=$((500 * patience)) "$@" || die "insmod $*"
+        drain_ms=$((500 * patience)) "$@"
+}
+
+load_verbs() {
+    try_verbs "$@" || die "insmod $*"
     [ -e $fabric/client ] || die "no fabric after insmod $*"
 }
 
@@ -37,6 +42,16 @@ unload_verbs() {
     rmmod lnd_verbs || die rmmod
     [ ! -e $root ] || die "the module has left files"
     balanced unloaded
+}
+
+# no_objects: the RDMA devices go, and the kernel counts no domain, queue pair, region or key of
+# theirs that was left.
+no_objects() {
+    for device in /sys/class/infiniband/*; do
+        ./rdma link delete "${device##*/}" || die "$device stays"
+    done
+    log
+    calm
 }
 
 # verbs NAME: a number of the transport's.
