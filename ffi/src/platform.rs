@@ -95,6 +95,11 @@ impl Platform {
         call!(self.self_id()).unwrap_or(1).max(1)
     }
 
+    /// Whether one context's id differs from another's.
+    pub fn knows_callers(&self) -> bool {
+        self.ops.self_id.is_some()
+    }
+
     pub fn in_interrupt(&self) -> bool {
         call!(self.context()) == Some(lnd_context::LND_CONTEXT_INTERRUPT as u32)
     }

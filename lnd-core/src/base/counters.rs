@@ -139,7 +139,8 @@ counters! {
     SendFailed => "send_failed",
     /// Final messages that waited in the slot of their transfer, for a path or for room.
     FinalsWaited => "finals_waited",
-    /// Final messages that were never sent: no path or no room until their time was over, or a shutdown.
+    /// Final messages that were never sent: no path or no room until their time was over, or a
+    /// shutdown.
     Unsaid => "unsaid",
     /// Requests whose decision came too late.
     DecisionLate => "decision_late",

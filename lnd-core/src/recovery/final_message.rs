@@ -3,18 +3,26 @@
 //! path to its peer, or no room.
 //!
 //! The transfer is already reported. The message takes the place of the transfer and waits with the
-//! other answers. So it always finds a slot, and no other transfer loses one by it (INV-14). Its time
-//! limit is that of a request without a decision.
+//! other answers. So it always finds a slot, and no other transfer loses one by it (INV-14). Its
+//! time is limited: the slot is missing where other peers send requests.
 
 use crate::base::counters::Counter;
 use crate::base::id::PeerId;
 use crate::base::message::Message;
-use crate::base::time::Instant;
+use crate::base::time::{Instant, Span};
 use crate::machines::transfer::Word;
 use crate::ports::{Engine, Ports};
 use crate::shard::{Driver, RunState};
 use crate::slots::shared::Owner;
 use crate::slots::{New, Role};
+
+/// The longest wait of a final message: LNet's own time for a transaction. Its peer waits no
+/// longer.
+pub(super) const BOUND: Span = Span::from_secs(50);
+
+/// The longest wait of one beyond half of the slots that are kept for peers' requests. Peers that
+/// take no messages for that long leave the slots to others (INV-11).
+const HURRIED: Span = Span::from_secs(1);
 
 impl<P: Ports> Driver<'_, P> {
     /// Keeps a final message that was not sent. The slot of its transfer was freed just now.
@@ -43,9 +51,17 @@ impl<P: Ports> Driver<'_, P> {
         let length = message.length();
         let link = None;
         let new = New { role, fragments: &[], length, user: 0, link, remote, session: 0, passive };
-        // In a shutdown the message is lost and counted. The other side ends by its deadline.
-        let runs = self.run.state() == RunState::Running;
-        let tag = if runs { self.claim(peer, owner.link(), &new).ok() } else { None };
+        // A shutdown waits for room while it has time, and for no path.
+        let waits = match self.run.state() {
+            RunState::Running => true,
+            RunState::Refusing => {
+                self.peers.nid(peer).is_some_and(|nid| self.links.any_leads_to(nid))
+            }
+            _ => false,
+        };
+        let few = self.slots.finals() < self.config.passive_slots / 2;
+        // What is lost is counted. The other side ends by its deadline.
+        let tag = if waits { self.claim(peer, owner.link(), &new).ok() } else { None };
         let Some(tag) = tag else {
             self.counters.count(Counter::Unsaid);
             return;
@@ -53,7 +69,8 @@ impl<P: Ports> Driver<'_, P> {
         self.counters.count(Counter::FinalsWaited);
         self.slots.answer(tag.index, role, why);
         self.slots.publish(tag, Word::queued(tag.generation));
-        self.slots.arm(tag.index, now.after(self.config.decision_bound));
+        let bound = if few { BOUND } else { HURRIED };
+        self.slots.arm(tag.index, now.after(self.config.decision_bound.min(bound)));
         self.replies.push(&mut self.slots, tag.index);
     }
 }

@@ -283,8 +283,9 @@ impl<P: Ports> Driver<'_, P> {
             self.give_up_request(now, it.peer, it.flags, (it.session, it.sequence));
         }
         self.release::<true>(now, it.peer, it.tag, it.flags);
-        // The message takes the slot's place (INV-14). A connection that ends a pull gives the source back, too, at its
-        // other end: no slot is spent on that news. That a pull came back well is news there.
+        // The message takes the slot's place (INV-14). A connection that ends a pull gives the
+        // source back, too, at its other end: no slot is spent on that news. That a pull came back
+        // well is news there.
         let failed = it.role.pulls() && it.word.lost();
         let known = failed && it.word.cause() == Some(Cause::ConnectionDown);
         if let Some(message) = unsaid.filter(|_| !known) {

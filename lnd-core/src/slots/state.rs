@@ -319,8 +319,8 @@ impl SlotState {
     /// The link that the upper layer prefers.
     #[inline]
     pub fn link_preference(&self) -> Option<LinkId> {
-        let ours = !self.flags.contains(Flags::PASSIVE);
-        LinkId::new(self.choice as usize).filter(|_| ours)
+        // What answers and ends has something else in that byte.
+        LinkId::new(self.choice as usize).filter(|_| self.role.requests())
     }
 
     /// Turns an inline message into a staged one if the peer accepts only `peer_max` bytes inline,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Final messages that find no way to their peer: they wait for one, for a bounded time, each in the
-//! place of its transfer.
+//! Final messages that find no way to their peer: they wait for one, for a bounded time, each in
+//! the place of its transfer.
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
@@ -27,6 +27,25 @@ fn met(signals: bool, config: Config) -> World {
     w.settle();
     w.node(0).done.clear();
     w.node(1).done.clear();
+    w
+}
+
+/// Nodes that have met the first one and the second one, and whose engines tell no end of a pull.
+fn met_of(nodes: usize, links: usize, config: Config) -> World {
+    let mut fabric = Fabric::new(nodes, links);
+    for device in fabric.devices.values_mut() {
+        device.features &= !Features::REMOTE_COMPLETION.0;
+    }
+    let mut w = World::on(fabric, nodes, Config { links: links as u8, ..config });
+    for (from, to) in (0..2).flat_map(|from| (from + 1..nodes).map(move |to| (from, to))) {
+        for (from, to) in [(from, to), (to, from)] {
+            w.put(from, to, 0).unwrap();
+            w.settle();
+        }
+    }
+    for node in 0..nodes {
+        w.node(node).done.clear();
+    }
     w
 }
 
@@ -276,8 +295,8 @@ fn inv_12_final_messages_count_as_their_transfers() {
     w.assert_drained();
 }
 
-/// INV-9: requests that the upper layer has not decided about take no final message's place, even if
-/// they are all that the peer may have (INV-12).
+/// INV-9: requests that the upper layer has not decided about take no final message's place, even
+/// if they are all that the peer may have (INV-12).
 #[test]
 fn inv_9_undecided_requests_leave_a_final_message_its_place() {
     let small = Config { slots: 32, passive_slots: 16, pulls: 16, depth: 2, ..config() };
@@ -323,4 +342,114 @@ fn r24_pulls_that_end_together_are_all_told() {
             w.assert_drained();
         }
     }
+}
+
+/// R24: a sweep for something else leaves what waits alone, whatever it says: that its pull went
+/// well, or why not. Here another peer is reported down.
+#[test]
+fn r24_a_sweep_leaves_a_final_message_that_waits() {
+    for kind in [Kind::Put, Kind::Get] {
+        for well in [true, false] {
+            let mut w = met_of(3, 1, config());
+            w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
+            w.device(1, 0, |d| d.frozen = true);
+            let (from, to) = if kind == Kind::Get { (1, 0) } else { (0, 1) };
+            let tag = w.submit(kind, from, to, 5000).unwrap();
+            w.settle();
+            if !well && kind == Kind::Get {
+                let now = w.now;
+                w.nodes[1].driver.withdraw(now, tag);
+                w.settle();
+            }
+            w.device(1, 0, |d| d.frozen = false);
+            w.settle();
+            assert_eq!((w.count(1, Counter::FinalsWaited), waiting(&w)), (1, 1));
+            w.notify_peer(1, 2, false);
+            w.settle();
+            w.fabric.borrow_mut().room.clear();
+            w.sleep(Span::from_secs(5));
+            let told = (w.count(1, Counter::Unsaid), w.said(1, 0, "put_done"), w.nodes[0].open());
+            assert_eq!(told, (0, 1, 0), "{kind:?} {well}");
+        }
+    }
+}
+
+/// R24: the same with another link: it would go by the one that is left.
+#[test]
+fn r24_a_final_message_goes_by_the_link_that_is_left() {
+    let mut w = met_of(2, 2, config());
+    w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
+    w.get(1, 0, 5000).unwrap();
+    w.settle();
+    assert_eq!((w.count(1, Counter::FinalsWaited), w.nodes[1].done.len()), (1, 1));
+    w.notify_link(1, LINK0, false);
+    w.settle();
+    w.fabric.borrow_mut().room.clear();
+    w.sleep(Span::from_secs(5));
+    assert_eq!((w.count(1, Counter::Unsaid), w.said(1, 0, "put_done")), (0, 1));
+    assert_eq!(w.nodes[0].done.len(), 1);
+}
+
+/// INV-11, INV-14: peers that take no messages hold slots for a bounded time, whatever the time of
+/// a decision is, and most of them for a short one. Then another peer's request finds one.
+#[test]
+fn inv_11_peers_that_take_nothing_leave_slots_to_others() {
+    for decision_bound in [Span::from_secs(50), Span::from_nanos(u64::MAX)] {
+        let small = Config { slots: 16, passive_slots: 4, peers: 8, depth: 4, ..config() };
+        let mut w = met_of(7, 1, Config { decision_bound, ..small });
+        for client in 1..6 {
+            w.fabric.borrow_mut().room.insert((0, client), [64, 0]);
+        }
+        for client in 1..6 {
+            for _ in 0..4 {
+                w.put(client, 0, 5000).unwrap();
+            }
+            w.settle();
+        }
+        assert!(w.count(0, Counter::FinalsWaited) > 4);
+        w.sleep(Span::from_secs(5));
+        let held = w.nodes[0].driver.in_use().1;
+        assert!(held <= 8, "{held} slots");
+        let tag = w.put(6, 0, 5000).unwrap();
+        w.sleep(Span::from_secs(5));
+        assert_eq!(w.report(6, tag).status.errno, 0);
+        w.sleep(Span::from_secs(60));
+        assert_eq!(w.nodes[0].driver.in_use(), (0, 0), "{decision_bound:?}");
+    }
+}
+
+/// INV-15: a shutdown that has time tells what was pulled, if only room is missing.
+#[test]
+fn inv_15_a_shutdown_with_time_tells_what_was_pulled() {
+    let mut w = met(false, config());
+    w.device(1, 0, |d| d.frozen = true);
+    let tags: Vec<Tag> = (0..4).map(|_| w.put(0, 1, 5000).unwrap()).collect();
+    w.settle();
+    w.fabric.borrow_mut().room.insert((1, 0), [64, 1]);
+    let (now, grace) = (w.now, w.now.after(Span::from_secs(20)));
+    w.nodes[1].driver.shutdown(now, grace);
+    w.device(1, 0, |d| d.frozen = false);
+    w.settle();
+    assert_eq!(w.nodes[1].done.iter().filter(|it| it.bytes == 5000).count(), 4);
+    w.sleep(Span::from_secs(60));
+    assert!(tags.iter().all(|&tag| w.report(0, tag).status.errno == 0));
+    assert_eq!(w.count(1, Counter::Unsaid), 0);
+    assert_eq!(w.nodes[1].driver.run_state(), RunState::Quiescent);
+}
+
+/// R41: its host does not run for a minute. There was room for most of that time.
+#[test]
+fn r41_a_pause_ends_no_final_message() {
+    let mut w = met(false, config());
+    w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
+    let order = w.order(Kind::Put, 1, 5000);
+    let order = Order { deadline: w.now.after(Span::from_secs(300)), ..order };
+    let tag = w.send(0, order).unwrap();
+    w.settle();
+    assert_eq!((w.nodes[1].done[0].status.errno, w.count(1, Counter::FinalsWaited)), (0, 1));
+    w.fabric.borrow_mut().room.clear();
+    w.now = w.now.after(Span::from_secs(60));
+    w.settle();
+    w.sleep(Span::from_secs(5));
+    assert_eq!((w.count(1, Counter::Unsaid), w.report(0, tag).status.errno), (0, 0));
 }

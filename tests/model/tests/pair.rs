@@ -52,7 +52,7 @@ fn put_against_peers_and_links_down() {
 fn get_against_peers_and_links_down() {
     let faults = Faults { peer_down: [1, 1], link_down: [1, 1], ..NONE };
     let setup = Setup::new("get, peers and links down").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_ANSWER], 112_702);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_ANSWER], 111_512);
 }
 
 /// What is stopped is the connection; the link's gate never closes.
@@ -69,7 +69,7 @@ fn get_against_connections_and_links_down() {
     let faults = Faults { connection_down: [1, 1], link_down: [1, 0], ..NONE };
     let setup = Setup { connects: true, ..Setup::new("get, connections and a link down") };
     let setup = setup.sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 23_978);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 23_579);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn get_without_remote_completion_against_the_pullers_connection_down() {
     let setup =
         Setup { signalled: false, connects: true, slots: 4, ..Setup::new("get, the word waits") };
     let setup = setup.sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, ASSERTED, FINAL_WAITED], 5_655);
+    explore(setup, &[OK, ERROR, ASSERTED, FINAL_WAITED], 5_805);
 }
 
 #[test]
@@ -226,14 +226,14 @@ fn lu17841_get_against_new_incarnations_of_either_side() {
 fn put_against_refusal_delay_and_a_broken_engine() {
     let faults = Faults { refused: 1, put_off: 1, broken: 1, slow: 2, ..NONE };
     let setup = Setup::new("put, refused or late").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 6_493);
+    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 6_414);
 }
 
 #[test]
 fn get_against_refusal_delay_and_a_broken_engine() {
     let faults = Faults { refused: 1, put_off: 1, broken: 1, slow: 2, ..NONE };
     let setup = Setup::new("get, refused or late").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 3_389);
+    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 3_377);
 }
 
 /// Two small messages over one credit to a node that does not run for any time, and that keeps what
@@ -251,7 +251,7 @@ fn r41_puts_that_cross_between_nodes_that_pause() {
     let faults = Faults { pause: [1, 1], ..NONE };
     let setup = Setup { slots: 4, ..Setup::new("put against put, pauses") };
     let setup = setup.sends(0, Put, SMALL).sends(1, Put, LARGE).with(faults);
-    explore(setup, &[OK], 62_676);
+    explore(setup, &[OK], 62_914);
 }
 
 #[test]
