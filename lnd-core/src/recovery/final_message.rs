@@ -16,13 +16,9 @@ use crate::shard::{Driver, RunState};
 use crate::slots::shared::Owner;
 use crate::slots::{New, Role};
 
-/// The longest wait of a final message: LNet's own time for a transaction. Its peer waits no
-/// longer.
-pub(super) const BOUND: Span = Span::from_secs(50);
-
-/// The longest wait of one beyond half of the slots that are kept for peers' requests. Peers that
-/// take no messages for that long leave the slots to others (INV-11).
-const HURRIED: Span = Span::from_secs(1);
+/// The longest wait of a final message. Its slot is missing where other peers send requests, and
+/// these wait as long at most, however many peers take no messages (INV-11).
+pub(super) const BOUND: Span = Span::from_secs(30);
 
 impl<P: Ports> Driver<'_, P> {
     /// Keeps a final message that was not sent. The slot of its transfer was freed just now.
@@ -51,16 +47,9 @@ impl<P: Ports> Driver<'_, P> {
         let length = message.length();
         let link = None;
         let new = New { role, fragments: &[], length, user: 0, link, remote, session: 0, passive };
-        // A shutdown waits for room while it has time, and for no path.
-        let waits = match self.run.state() {
-            RunState::Running => true,
-            RunState::Refusing => {
-                self.peers.nid(peer).is_some_and(|nid| self.links.any_leads_to(nid))
-            }
-            _ => false,
-        };
-        let few = self.slots.finals() < self.config.passive_slots / 2;
-        // What is lost is counted. The other side ends by its deadline.
+        // A shutdown waits for room while it has time. For a path it waits no longer than a call.
+        // What is lost is counted, and the other side ends by its deadline.
+        let waits = matches!(self.run.state(), RunState::Running | RunState::Refusing);
         let tag = if waits { self.claim(peer, owner.link(), &new).ok() } else { None };
         let Some(tag) = tag else {
             self.counters.count(Counter::Unsaid);
@@ -69,8 +58,7 @@ impl<P: Ports> Driver<'_, P> {
         self.counters.count(Counter::FinalsWaited);
         self.slots.answer(tag.index, role, why);
         self.slots.publish(tag, Word::queued(tag.generation));
-        let bound = if few { BOUND } else { HURRIED };
-        self.slots.arm(tag.index, now.after(self.config.decision_bound.min(bound)));
+        self.slots.arm(tag.index, now.after(self.config.decision_bound.min(BOUND)));
         self.replies.push(&mut self.slots, tag.index);
     }
 }

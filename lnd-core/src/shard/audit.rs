@@ -55,7 +55,7 @@ impl<P: Ports> Driver<'_, P> {
     /// # Errors
     /// The first invariant that does not hold.
     pub fn audit(&self) -> Result<(), Broken> {
-        let (mut used, mut lists, mut pulls, mut together, mut finals) = (0, 0, (0, 0), 0, 0);
+        let (mut used, mut lists, mut pulls, mut together) = (0, 0, (0, 0), 0);
         for slot in 0..self.config.slots {
             // Bitmap and word are two records of the same fact. A claim or a release that misses
             // one breaks this.
@@ -69,8 +69,6 @@ impl<P: Ports> Driver<'_, P> {
             let Some(state) = self.slots.get(slot) else { continue };
             lists += usize::from(state.pieces.list().is_some());
             together += u32::from(state.flags.contains(Flags::TOGETHER));
-            let of_peer = state.flags.contains(Flags::PASSIVE);
-            finals += u32::from(of_peer && state.role.is_final());
             let queued = state.flags.contains(Flags::QUEUED);
             pulls.0 += u32::from(state.flags.contains(Flags::PULLING));
             pulls.1 += u32::from(queued && state.role.pulls());
@@ -88,7 +86,7 @@ impl<P: Ports> Driver<'_, P> {
             }
         }
         let (active, passive) = self.slots.in_use();
-        if used != active + passive || finals != self.slots.finals() {
+        if used != active + passive {
             return Err(Broken::SlotCount);
         }
         // The cached time must be what a fresh computation returns. A cache that is too late would

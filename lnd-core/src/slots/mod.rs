@@ -84,8 +84,6 @@ pub(crate) struct Slots<'m> {
     /// Slots in use: for our own transfers, and for requests of peers.
     active: u32,
     passive: u32,
-    /// Of the latter, those whose role is a final message.
-    finals: u32,
 }
 
 impl<'m> Slots<'m> {
@@ -116,7 +114,6 @@ impl<'m> Slots<'m> {
             passive_max: count - own_share(count, reserved),
             active: 0,
             passive: 0,
-            finals: 0,
         }
     }
 
@@ -130,16 +127,10 @@ impl<'m> Slots<'m> {
         (self.active, self.passive)
     }
 
-    /// Slots of peers' requests that hold a final message.
-    pub const fn finals(&self) -> u32 {
-        self.finals
-    }
-
     /// Turns a slot's transfer into its final message.
     pub fn answer(&mut self, slot: u32, role: Role, why: Option<NakReason>) {
         if let Some(state) = self.states.get_mut(slot) {
             state.answer(role, why);
-            self.finals += u32::from(state.flags.contains(Flags::PASSIVE));
         }
     }
 
@@ -349,7 +340,7 @@ impl<'m> Slots<'m> {
         self.timers.disarm(tag.index);
         let Some(state) = self.states.get_mut(tag.index) else { return };
         // The count that a slot leaves is the one it entered, whatever its role has become since.
-        let (pieces, flags, role) = (state.pieces, state.flags, state.role);
+        let (pieces, flags) = (state.pieces, state.flags);
         if SHARES && DRAINED && flags.contains(Flags::TOGETHER) {
             state.flags.remove(Flags::TOGETHER);
             self.drains.leave();
@@ -357,10 +348,6 @@ impl<'m> Slots<'m> {
         self.give_back(pieces);
         if flags.contains(Flags::PASSIVE) {
             self.passive = self.passive.saturating_sub(1);
-            // One that has ended well has no such role.
-            if DRAINED && role.is_final() {
-                self.finals = self.finals.saturating_sub(1);
-            }
         } else {
             self.active = self.active.saturating_sub(1);
         }
@@ -500,7 +487,6 @@ impl<'m> Slots<'m> {
     /// Hashes the part of the table's own state on which its future depends.
     pub fn hash_state(&self, hasher: &mut impl core::hash::Hasher) {
         use core::hash::Hash;
-        (&self.sweep, &self.drains, &self.cursor, self.active, self.passive, self.finals)
-            .hash(hasher);
+        (&self.sweep, &self.drains, &self.cursor, self.active, self.passive).hash(hasher);
     }
 }

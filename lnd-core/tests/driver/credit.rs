@@ -348,8 +348,7 @@ fn an_answer_that_finds_no_room_ends_by_its_deadline() {
     w.now = w.now.after(Span::from_secs(30));
     w.settle();
     assert_eq!(w.nodes[1].done[0].status.errno, -110);
-    w.now = w.now.after(w.config.decision_bound);
-    w.settle();
+    w.sleep(w.config.decision_bound);
     w.assert_drained();
 }
 

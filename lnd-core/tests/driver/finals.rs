@@ -243,7 +243,6 @@ fn inv_15_no_final_message_holds_up_a_shutdown() {
         w.nodes[1].driver.shutdown(now, grace);
         w.settle();
         assert_eq!((w.nodes[1].open(), w.count(1, Counter::Unsaid)), (0, 1), "{before}");
-        assert_eq!(w.count(1, Counter::FinalsWaited), u64::from(before));
         w.sleep(Span::from_secs(1));
         assert_eq!(waiting(&w), 0);
         assert_eq!(w.nodes[1].driver.run_state(), RunState::Quiescent);
@@ -390,10 +389,10 @@ fn r24_a_final_message_goes_by_the_link_that_is_left() {
     assert_eq!(w.nodes[0].done.len(), 1);
 }
 
-/// INV-11, INV-14: peers that take no messages hold slots for a bounded time, whatever the time of
-/// a decision is, and most of them for a short one. Then another peer's request finds one.
+/// INV-11: peers that take no messages hold slots for half a minute, whatever the time of a
+/// decision is. Another peer's request waits no longer.
 #[test]
-fn inv_11_peers_that_take_nothing_leave_slots_to_others() {
+fn inv_11_peers_that_take_nothing_leave_their_slots_to_others() {
     for decision_bound in [Span::from_secs(50), Span::from_nanos(u64::MAX)] {
         let small = Config { slots: 16, passive_slots: 4, peers: 8, depth: 4, ..config() };
         let mut w = met_of(7, 1, Config { decision_bound, ..small });
@@ -406,12 +405,13 @@ fn inv_11_peers_that_take_nothing_leave_slots_to_others() {
             }
             w.settle();
         }
-        assert!(w.count(0, Counter::FinalsWaited) > 4);
-        w.sleep(Span::from_secs(5));
-        let held = w.nodes[0].driver.in_use().1;
-        assert!(held <= 8, "{held} slots");
-        let tag = w.put(6, 0, 5000).unwrap();
-        w.sleep(Span::from_secs(5));
+        assert!(w.count(0, Counter::FinalsWaited) > 10);
+        let deadline = w.now.after(Span::from_secs(45));
+        let order = Order { deadline, ..w.order(Kind::Put, 0, 5000) };
+        let tag = w.send(6, order).unwrap();
+        w.settle();
+        assert!(!w.reported(6, tag), "there is no slot");
+        w.sleep(Span::from_secs(32));
         assert_eq!(w.report(6, tag).status.errno, 0);
         w.sleep(Span::from_secs(60));
         assert_eq!(w.nodes[0].driver.in_use(), (0, 0), "{decision_bound:?}");

@@ -2,6 +2,7 @@
 # One of two machines, which do the same: the phases that the command line names, each with the
 # module loaded anew. A seeded defect must make its phase fail.
 # shellcheck shell=sh disable=SC2317 # called by until_so
+# shellcheck disable=SC2013 # names have no spaces
 . ./lib.sh
 . ./verbs_lib.sh
 
@@ -276,12 +277,13 @@ inject() {
     fi
     part_in_turn
 }
-# fails_once CALL COUNT: the call fails in the next connection, and the next but one carries messages.
+# fails_once CALL COUNT: the call fails in the next connection, and the one after it carries
+# messages.
 fails_once() {
-    echo 0 >$parameters/fail
-    printf %s "$1" >$parameters/fail_at
-    printf %s kworker >$parameters/fail_in
-    echo 1 >$parameters/fail
+    echo 0 >"$parameters/fail"
+    printf %s "$1" >"$parameters/fail_at"
+    printf %s kworker >"$parameters/fail_in"
+    echo 1 >"$parameters/fail"
     until_so 30 fails || die "$1 does not fail"
     goal=$(($(of "$2") + 1))
     counted=$2
@@ -293,7 +295,7 @@ fails() {
     control "$me" link 0 down
     until_so 2 fired
 }
-fired() { [ "$(cat $parameters/fired)" = 1 ]; }
+fired() { [ "$(cat "$parameters/fired")" = 1 ]; }
 counts() { [ "$(of "$counted")" -ge "$goal" ]; }
 
 # The RDMA device of one machine is taken away, with traffic in both directions, and another one
