@@ -70,6 +70,17 @@ fn waiting(w: &World) -> u32 {
     ours + passive
 }
 
+/// The one message waits, and is told.
+fn told_when_there_is_room(mut w: World, tag: Tag) {
+    let counts = [Counter::FinalsWaited, Counter::Unsaid].map(|it| w.count(1, it));
+    assert_eq!((counts, w.reported(0, tag)), ([1, 0], false));
+    w.fabric.borrow_mut().room.clear();
+    w.sleep(Span::from_millis(100));
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    w.sleep(Span::from_secs(120));
+    w.assert_drained();
+}
+
 fn link_back(w: &mut World) {
     w.notify_link(1, LINK0, true);
     w.sleep(Span::from_millis(100));
@@ -162,13 +173,7 @@ fn inv_9_requests_in_service_leave_room_for_a_final_message() {
     w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
-    let counts = [Counter::FinalsWaited, Counter::Unsaid].map(|it| w.count(1, it));
-    assert_eq!((counts, w.reported(0, tag)), ([1, 0], false));
-    w.fabric.borrow_mut().room.clear();
-    w.sleep(Span::from_millis(100));
-    assert_eq!(w.report(0, tag).status.errno, 0);
-    w.sleep(Span::from_secs(120));
-    w.assert_drained();
+    told_when_there_is_room(w, tag);
 }
 
 /// INV-9: it waits no longer than a request without a decision does.
@@ -311,13 +316,7 @@ fn inv_9_undecided_requests_leave_a_final_message_its_place() {
     w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
     w.device(1, 0, |d| d.frozen = false);
     w.settle();
-    let counts = [Counter::FinalsWaited, Counter::Unsaid].map(|it| w.count(1, it));
-    assert_eq!((counts, w.reported(0, tag)), ([1, 0], false));
-    w.fabric.borrow_mut().room.clear();
-    w.sleep(Span::from_millis(100));
-    assert_eq!(w.report(0, tag).status.errno, 0);
-    w.sleep(Span::from_secs(120));
-    w.assert_drained();
+    told_when_there_is_room(w, tag);
 }
 
 /// R24, INV-11: nothing fails. More pulls end at once than the control lane takes: each is told.
@@ -435,6 +434,26 @@ fn inv_15_a_shutdown_with_time_tells_what_was_pulled() {
     assert!(tags.iter().all(|&tag| w.report(0, tag).status.errno == 0));
     assert_eq!(w.count(1, Counter::Unsaid), 0);
     assert_eq!(w.nodes[1].driver.run_state(), RunState::Quiescent);
+}
+
+/// INV-15: one that has no time waits for nothing.
+#[test]
+fn inv_15_a_shutdown_without_time_keeps_no_final_message() {
+    let mut w = met(false, config());
+    w.device(1, 0, |d| d.frozen = true);
+    let tag = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
+    let now = w.now;
+    w.nodes[1].driver.shutdown(now, now);
+    w.settle();
+    w.device(1, 0, |d| d.frozen = false);
+    w.settle();
+    let counts = [Counter::FinalsWaited, Counter::Unsaid].map(|it| w.count(1, it));
+    assert_eq!((w.nodes[1].done.len(), counts, waiting(&w)), (1, [0, 1], 0));
+    w.sleep(Span::from_secs(60));
+    assert_eq!(w.nodes[1].driver.run_state(), RunState::Quiescent);
+    assert!(w.reported(0, tag));
 }
 
 /// R41: its host does not run for a minute. There was room for most of that time.
