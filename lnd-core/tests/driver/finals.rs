@@ -16,25 +16,16 @@ use super::world::{config, World, LINK0};
 /// Two nodes that have met over one link; `signals`: their engines tell the end of a pull to its
 /// source.
 fn met(signals: bool, config: Config) -> World {
-    let mut fabric = Fabric::new(2, 1);
+    met_of(2, 1, signals, config)
+}
+
+/// Nodes that have met the first one and the second one.
+fn met_of(nodes: usize, links: usize, signals: bool, config: Config) -> World {
+    let mut fabric = Fabric::new(nodes, links);
     if !signals {
         for device in fabric.devices.values_mut() {
             device.features &= !Features::REMOTE_COMPLETION.0;
         }
-    }
-    let mut w = World::on(fabric, 2, Config { links: 1, ..config });
-    w.put(0, 1, 0).unwrap();
-    w.settle();
-    w.node(0).done.clear();
-    w.node(1).done.clear();
-    w
-}
-
-/// Nodes that have met the first one and the second one, and whose engines tell no end of a pull.
-fn met_of(nodes: usize, links: usize, config: Config) -> World {
-    let mut fabric = Fabric::new(nodes, links);
-    for device in fabric.devices.values_mut() {
-        device.features &= !Features::REMOTE_COMPLETION.0;
     }
     let mut w = World::on(fabric, nodes, Config { links: links as u8, ..config });
     for (from, to) in (0..2).flat_map(|from| (from + 1..nodes).map(move |to| (from, to))) {
@@ -248,6 +239,7 @@ fn inv_15_no_final_message_holds_up_a_shutdown() {
         w.nodes[1].driver.shutdown(now, grace);
         w.settle();
         assert_eq!((w.nodes[1].open(), w.count(1, Counter::Unsaid)), (0, 1), "{before}");
+        assert_eq!(w.count(1, Counter::FinalsWaited), 1, "for a call at most");
         w.sleep(Span::from_secs(1));
         assert_eq!(waiting(&w), 0);
         assert_eq!(w.nodes[1].driver.run_state(), RunState::Quiescent);
@@ -348,7 +340,7 @@ fn r24_pulls_that_end_together_are_all_told() {
 fn r24_a_sweep_leaves_a_final_message_that_waits() {
     for kind in [Kind::Put, Kind::Get] {
         for well in [true, false] {
-            let mut w = met_of(3, 1, config());
+            let mut w = met_of(3, 1, false, config());
             w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
             w.device(1, 0, |d| d.frozen = true);
             let (from, to) = if kind == Kind::Get { (1, 0) } else { (0, 1) };
@@ -375,7 +367,7 @@ fn r24_a_sweep_leaves_a_final_message_that_waits() {
 /// R24: the same with another link: it would go by the one that is left.
 #[test]
 fn r24_a_final_message_goes_by_the_link_that_is_left() {
-    let mut w = met_of(2, 2, config());
+    let mut w = met_of(2, 2, false, config());
     w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
     w.get(1, 0, 5000).unwrap();
     w.settle();
@@ -394,7 +386,7 @@ fn r24_a_final_message_goes_by_the_link_that_is_left() {
 fn inv_11_peers_that_take_nothing_leave_their_slots_to_others() {
     for decision_bound in [Span::from_secs(50), Span::from_nanos(u64::MAX)] {
         let small = Config { slots: 16, passive_slots: 4, peers: 8, depth: 4, ..config() };
-        let mut w = met_of(7, 1, Config { decision_bound, ..small });
+        let mut w = met_of(7, 1, false, Config { decision_bound, ..small });
         for client in 1..6 {
             w.fabric.borrow_mut().room.insert((0, client), [64, 0]);
         }
