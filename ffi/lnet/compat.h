@@ -71,6 +71,12 @@ static inline struct iov_iter *lnd_recv_iter(struct iov_iter *iter, unsigned int
 	lnet_notify(ni, lnet_nid_to_nid4(nid), alive, reset, when)
 #endif
 
+#ifdef LND_HAVE_MARK_PING_BUFFER
+#define LND_TELL_PEERS() lnet_mark_ping_buffer_for_update()
+#else
+#define LND_TELL_PEERS()
+#endif
+
 #ifdef LND_HAVE_LIBCFS_SETUP
 #define LND_LIBCFS_SETUP() libcfs_setup()
 #else

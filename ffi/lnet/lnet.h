@@ -108,7 +108,7 @@ enum lnd_lnet_count {
 struct lnd_host_upper {
 	struct lnd_host_node *node;
 	struct lnet_ni *ni;	/* NULL: LNet does not use this node */
-	spinlock_t lock;	/* protects the lists, and LNet's fatal mark */
+	spinlock_t lock;	/* protects the lists */
 	struct list_head messages;	/* the library reports their end */
 	struct list_head undecided;	/* LNet has them, and calls lnd_recv() for each */
 	struct list_head waiting;	/* accepted from LNet; there is no room yet */
@@ -197,6 +197,6 @@ int lnd_lnet_pages(struct lnd_lnet_message *message, const struct bio_vec *kiov,
 		   unsigned int niov, unsigned int offset, unsigned int length);
 void lnd_lnet_end(struct lnd_lnet_message *message, int error, enum lnet_msg_hstatus health,
 		  u32 bytes);
-void lnd_lnet_drop(struct list_head *list, int error, enum lnet_msg_hstatus health);
+void lnd_lnet_drop(struct list_head *list);
 
 #endif

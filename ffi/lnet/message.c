@@ -199,17 +199,15 @@ void lnd_lnet_end(struct lnd_lnet_message *message, int error, enum lnet_msg_hst
 }
 
 /**
- * lnd_lnet_drop() - Ends all messages of a list that no report will end.
+ * lnd_lnet_drop() - Ends all messages of a list that no report will end: the interface goes.
  * @list: of upper; nothing is added meanwhile.
- * @error: their error.
- * @health: its class.
  *
  * Context: thread.
  */
-void lnd_lnet_drop(struct list_head *list, int error, enum lnet_msg_hstatus health)
+void lnd_lnet_drop(struct list_head *list)
 {
 	struct lnd_lnet_message *message, *next;
 
 	list_for_each_entry_safe(message, next, list, list)
-		lnd_lnet_end(message, error, health, 0);
+		lnd_lnet_end(message, -ESHUTDOWN, LNET_MSG_STATUS_LOCAL_ABORTED, 0);
 }

@@ -127,27 +127,18 @@ void lnd_upper_report(struct lnd_host_node *node, const struct lnd_report *repor
 		lnd_lnet_end(message, report->error, report->health, report->bytes);
 }
 
-/* All links are asked: events of others may have been lost. */
-static bool lnd_lnet_any_link(struct lnd_host_node *node)
-{
-	u32 link, state;
-
-	for (link = 0; link < node->fabric->links; link++) {
-		if (!lnd_link_state_get(node->ni, link, &state) && state == LND_LINK_UP)
-			return true;
-	}
-	return false;
-}
-
 /* Context: the node's thread. */
 void lnd_upper_event(struct lnd_host_node *node, const struct lnd_event *event)
 {
 	struct lnd_host_upper *upper = node->upper;
 	struct lnet_nid nid;
 
-	/* Of peers whose events are lost LNet learns by its own messages. */
+	/*
+	 * All links are asked: events of others may have been lost. Of peers whose events are lost
+	 * LNet learns by its own messages.
+	 */
 	if (event->kind == LND_EVENT_LINK || event->kind == LND_EVENT_OVERRUN)
-		lnd_lnet_links(upper, lnd_lnet_any_link(node));
+		lnd_lnet_links(upper, lnd_host_links(node, LND_LINK_UP));
 	if (event->kind != LND_EVENT_PEER)
 		return;
 	lnd_lnet_nid(upper, event->nid, &nid);
@@ -184,9 +175,9 @@ void lnd_upper_left(struct lnd_host_node *node)
 /* What LNet has not decided stays: it calls lnd_recv() for each. Context: thread. */
 void lnd_upper_drop(struct lnd_host_node *node)
 {
-	lnd_lnet_drop(&node->upper->messages, -ESHUTDOWN, LNET_MSG_STATUS_LOCAL_ABORTED);
-	lnd_lnet_drop(&node->upper->waiting, -ESHUTDOWN, LNET_MSG_STATUS_LOCAL_ABORTED);
-	lnd_lnet_drop(&node->upper->hungry, -ESHUTDOWN, LNET_MSG_STATUS_LOCAL_ABORTED);
+	lnd_lnet_drop(&node->upper->messages);
+	lnd_lnet_drop(&node->upper->waiting);
+	lnd_lnet_drop(&node->upper->hungry);
 }
 
 MODULE_LICENSE("Dual MIT/GPL");

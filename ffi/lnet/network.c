@@ -64,27 +64,20 @@ static __be32 lnd_lnet_device_address(const char *interface)
 	return address;
 }
 
-static int lnd_lnet_no_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
-{
-	return 0;
-}
-
 /* Whether an RDMA device has an interface's address, and can do what is needed. */
-static bool lnd_lnet_is_rdma(const char *interface, const struct sockaddr_in *address)
+static bool lnd_lnet_is_rdma(const char *interface, struct sockaddr_in *address)
 {
-	struct rdma_cm_id *id = rdma_create_id(&init_net, lnd_lnet_no_event, NULL, RDMA_PS_TCP,
-					       IB_QPT_RC);
-	bool able = false;
+	struct rdma_cm_id *id = lnd_verbs_bind(address);
+	bool able;
 
-	if (IS_ERR(id))
-		return false;
-	if (rdma_bind_addr(id, (struct sockaddr *)address) || !id->device)
+	if (IS_ERR(id)) {
 		pr_err("%s: no RDMA device has its address\n", interface);
-	else if (!lnd_verbs_able(id->device, id->port_num))
+		return false;
+	}
+	able = lnd_verbs_able(id->device, id->port_num);
+	if (!able)
 		pr_err("%s: %s is iWARP, or has no registrations by work requests\n", interface,
 		       dev_name(&id->device->dev));
-	else
-		able = true;
 	rdma_destroy_id(id);
 	return able;
 }

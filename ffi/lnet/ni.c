@@ -12,15 +12,22 @@ static struct lnd_host_fabric *lnd_lnet_fabrics[LND_LNET_FABRICS];
 /**
  * lnd_lnet_links() - Notes whether a link is up: an interface without a link is not chosen by LNet.
  * @upper: the node's.
- * @up: whether any is. Only the node's thread calls this while there is one.
+ * @up: whether any is.
  *
  * Context: thread.
  */
 void lnd_lnet_links(struct lnd_host_upper *upper, bool up)
 {
-	spin_lock(&upper->lock);
-	atomic_set(&upper->ni->ni_fatal_error_on, upper->removed || !up);
-	spin_unlock(&upper->lock);
+	struct lnet_ni *ni = upper->ni;
+	bool fatal;
+
+	lnet_ni_lock(ni);
+	fatal = READ_ONCE(upper->removed) || !up;
+	/* LNet copies the mark into what its peers read, and before 2.18 never back. */
+	if (atomic_xchg(&ni->ni_fatal_error_on, fatal) && !fatal && ni->ni_status)
+		*ni->ni_status = LNET_NI_STATUS_UP;
+	lnet_ni_unlock(ni);
+	LND_TELL_PEERS();
 }
 
 /* An interface takes a node that is free. */
@@ -45,7 +52,7 @@ static int lnd_lnet_use(struct lnet_ni *ni, struct lnd_host_node *node)
 	}
 	node->upper->ni = ni;
 	/* Events say which links come up; a cable may be pulled. */
-	lnd_lnet_links(node->upper, false);
+	atomic_set(&ni->ni_fatal_error_on, 1);
 	mutex_lock(&node->fabric->control);
 	rc = lnd_host_node_start(node);
 	mutex_unlock(&node->fabric->control);
@@ -165,10 +172,8 @@ void lnd_lnet_remove(struct lnd_host_fabric *fabric)
 		if (!upper || !upper->ni)
 			continue;
 		/* No event of a link clears this mark any more. */
-		spin_lock(&upper->lock);
-		upper->removed = true;
-		atomic_set(&upper->ni->ni_fatal_error_on, 1);
-		spin_unlock(&upper->lock);
+		WRITE_ONCE(upper->removed, true);
+		lnd_lnet_links(upper, false);
 	}
 	mutex_unlock(&lnd_lnet_lock);
 	lnd_host_fabric_stop(fabric);

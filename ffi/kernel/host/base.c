@@ -50,6 +50,23 @@ int lnd_host_node_init(struct lnd_host_node *node, struct lnd_host_fabric *fabri
 	return lnd_upper_alloc(node);
 }
 
+/**
+ * lnd_host_links() - Counts links.
+ * @node: the node, with an NI.
+ * @state: an enum lnd_link_state.
+ *
+ * Context: thread.
+ * Return: how many are in this state.
+ */
+u32 lnd_host_links(const struct lnd_host_node *node, u32 state)
+{
+	u32 link, is, links = 0;
+
+	for (link = 0; link < node->fabric->links; link++)
+		links += !lnd_link_state_get(node->ni, link, &is) && is == state;
+	return links;
+}
+
 void lnd_host_lock(void *ctx)
 	__acquires(&((struct lnd_host_node *)ctx)->lock)
 {

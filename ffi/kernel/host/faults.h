@@ -36,6 +36,7 @@
 	P(PEER_TABLE,		"peer_table",		"verbs") \
 	P(NETDEVS,		"netdevs",		"verbs") \
 	P(ADDRESSES,		"addresses",		"verbs") \
+	P(DEVICES,		"devices",		"verbs") \
 	P(LISTENER,		"listener",		"verbs") \
 	P(LISTEN,		"listen",		"verbs") \
 	P(CM_ID,		"cm_id",		"connect") \

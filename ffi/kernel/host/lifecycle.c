@@ -86,25 +86,6 @@ static int lnd_host_create(struct lnd_host_node *node)
 	return lnd_error_errno(error);
 }
 
-/*
- * Waits until the node's thread has brought its links up, for a short time: a link whose cable is
- * pulled stays down. A node that is announced before would refuse what its peers send at once.
- */
-static void lnd_host_await_links(const struct lnd_host_node *node)
-{
-	unsigned int tries = 500;
-	u32 link = 0, state;
-
-	while (link < node->fabric->links && tries) {
-		if (!lnd_link_state_get(node->ni, link, &state) && state == LND_LINK_UP) {
-			link++;
-			continue;
-		}
-		usleep_range(500, 1000);
-		tries--;
-	}
-}
-
 static int lnd_host_run(struct lnd_host_node *node)
 {
 	struct task_struct *thread;
@@ -145,6 +126,15 @@ static void lnd_host_halt(struct lnd_host_node *node)
 	lnd_upper_halt(node);
 	for (i = 0; i < node->fabric->links; i++)
 		lnd_host_link_stop(&node->link[i]);
+}
+
+/* The node is no member any more. Returns the doorbells to ring. */
+static u64 lnd_host_leave(struct lnd_host_node *node)
+{
+	u64 ring = 0;
+
+	WARN_ON(lnd_soft_leave(node->soft_node, &ring) != LND_OK);
+	return ring;
 }
 
 /* Releases everything of a halted node. */
@@ -222,7 +212,7 @@ int lnd_host_node_start(struct lnd_host_node *node)
 	if (rc) {
 		lnd_host_halt(node);
 		if (node->soft_node)
-			WARN_ON(lnd_soft_leave(node->soft_node, &ring) != LND_OK);
+			ring = lnd_host_leave(node);
 		lnd_host_clear(node);
 	}
 	node->alive = !rc;
@@ -269,18 +259,6 @@ int lnd_host_node_kill(struct lnd_host_node *node)
 	return 0;
 }
 
-/* Whether a link's device does not answer, so that its stop cannot be proven. */
-static bool lnd_host_unprovable(const struct lnd_host_node *node)
-{
-	u32 i, state;
-
-	for (i = 0; i < node->fabric->links; i++) {
-		if (!lnd_link_state_get(node->ni, i, &state) && state == LND_LINK_FAILED)
-			return true;
-	}
-	return false;
-}
-
 /**
  * lnd_host_node_stop() - Leaves in good order.
  * @node: the node; may be not alive.
@@ -293,7 +271,7 @@ static bool lnd_host_unprovable(const struct lnd_host_node *node)
  */
 void lnd_host_node_stop(struct lnd_host_node *node)
 {
-	u64 now = lnd_host_now(), ring = 0;
+	u64 now = lnd_host_now(), ring;
 
 	if (!node->alive) {
 		lnd_host_taken(LND_HOST_AT_STOP_DOWN);
@@ -302,7 +280,7 @@ void lnd_host_node_stop(struct lnd_host_node *node)
 	lnd_shutdown(node->ni, now, now);
 	while (!wait_for_completion_timeout(&node->quiescent, 2 * HZ)) {
 		lnd_host_complain(node);
-		if (lnd_host_unprovable(node)) {
+		if (lnd_host_links(node, LND_LINK_FAILED)) {
 			lnd_host_taken(LND_HOST_AT_STOP_FAILED);
 			lnd_host_node_kill(node);
 			return;
@@ -312,7 +290,7 @@ void lnd_host_node_stop(struct lnd_host_node *node)
 	lnd_host_halt(node);
 	WARN_ON(lnd_ni_destroy(node->ni) != LND_OK);
 	lnd_upper_left(node);
-	WARN_ON(lnd_soft_leave(node->soft_node, &ring) != LND_OK);
+	ring = lnd_host_leave(node);
 	lnd_host_clear(node);
 	up_write(&node->incarnation);
 	lnd_host_ring(node->fabric, ring);

@@ -257,9 +257,12 @@ static int nis_show(struct seq_file *file, void *unused)
 	mutex_lock(&stub_run_lock);
 	for (i = 0; i < STUB_NIS; i++)
 		if (stub.nis[i])
-			seq_printf(file, "%s %s fatal %d\n", stub.nis[i]->ni.ni_interface,
+			seq_printf(file, "%s %s fatal %d status %s\n",
+				   stub.nis[i]->ni.ni_interface,
 				   libcfs_nidstr(&stub.nis[i]->ni.ni_nid),
-				   atomic_read(&stub.nis[i]->ni.ni_fatal_error_on));
+				   atomic_read(&stub.nis[i]->ni.ni_fatal_error_on),
+				   stub_ni_list(stub.nis[i]) ? "up" : "down");
+	seq_printf(file, "relisted %u\n", stub.relisted);
 	mutex_unlock(&stub_run_lock);
 	return 0;
 }

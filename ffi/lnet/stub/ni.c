@@ -75,6 +75,28 @@ static void stub_ni_check(struct stub_ni *ni)
 }
 
 /*
+ * stub_ni_list() - Writes an interface into the list that peers read, as LNet does from time to
+ * time: a mark that is on becomes a status, which the mark's end does not undo.
+ *
+ * Context: thread.
+ * Return: whether peers read that it is up.
+ */
+bool stub_ni_list(struct stub_ni *ni)
+{
+	bool up;
+
+	spin_lock(&ni->ni.ni_lock);
+	if (!ni->ni.ni_status)
+		ni->status = LNET_NI_STATUS_UP;
+	if (atomic_read(&ni->ni.ni_fatal_error_on))
+		ni->status = LNET_NI_STATUS_DOWN;
+	ni->ni.ni_status = &ni->status;
+	up = ni->status == LNET_NI_STATUS_UP;
+	spin_unlock(&ni->ni.ni_lock);
+	return up;
+}
+
+/*
  * stub_ni_start() - Brings an interface up.
  *
  * Context: thread.

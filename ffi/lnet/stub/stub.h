@@ -82,6 +82,7 @@ struct stub_memory {
 struct stub_ni {
 	struct lnet_ni ni;
 	struct lnet_net net;
+	__u32 status;	/* in the list that peers read */
 	struct list_head all;
 	bool up, closing;
 	int in_flight, credits;
@@ -159,7 +160,7 @@ struct stub {
 	struct delayed_work release;
 	struct work_struct leave;
 	unsigned int seen[STUB_VIOLATION_COUNT];
-	unsigned int eager_calls, notified;
+	unsigned int eager_calls, notified, relisted;
 	enum lnet_msg_hstatus simulate_as;
 	const char *case_name;
 	bool stopping;			/* an NI goes: errors are no surprise */
@@ -229,6 +230,7 @@ unsigned int stub_delayed_count(void);
 bool stub_held(unsigned int count);
 
 /* ni.c */
+bool stub_ni_list(struct stub_ni *ni);
 int stub_ni_start(unsigned int index, const char *interface);
 bool stub_nis_start(void);
 void stub_ni_stop(unsigned int index);

@@ -89,12 +89,17 @@ unsigned int lnet_get_lnd_timeout(void)
 }
 EXPORT_SYMBOL(lnet_get_lnd_timeout);
 
-__u32 lnet_set_link_fatal_state(struct lnet_ni *ni, unsigned int link_state)
+__u32 lnet_set_link_fatal_state(struct lnet_ni *ni, unsigned int fatal)
 {
-	atomic_set(&ni->ni_fatal_error_on, !link_state);
-	return !link_state;
+	return atomic_xchg(&ni->ni_fatal_error_on, fatal);
 }
 EXPORT_SYMBOL(lnet_set_link_fatal_state);
+
+void lnet_mark_ping_buffer_for_update(void)
+{
+	stub.relisted++;
+}
+EXPORT_SYMBOL(lnet_mark_ping_buffer_for_update);
 
 int lnet_notify(struct lnet_ni *ni, struct lnet_nid *peer, bool alive, bool reset, time64_t when)
 {

@@ -63,8 +63,12 @@ if [ "$node" != none ]; then
 
     # An interface without a link is marked, also one that starts so; one link is enough.
     control=/sys/kernel/debug/$lnd/$node/control
-    marked() { # 0|1
-        grep -q "^$(word interfaces '' | cut -d, -f1) .* fatal $1\$" $stub/nis
+    marked() { # 0|1: what peers read of it goes with the mark
+        status=$([ "$1" = 0 ] && echo up || echo down)
+        grep -q "^$(word interfaces '' | cut -d, -f1) .* fatal $1 status $status\$" $stub/nis
+    }
+    relisted() {
+        sed -n 's/^relisted //p' $stub/nis
     }
     echo start >$stub/run || die "the NIs do not start"
     until_so 10 marked 0 || die "an NI with its cables is marked: $(cat $stub/nis)"
@@ -84,8 +88,11 @@ if [ "$node" != none ]; then
     ! grep ' 0$' /fast || die "messages without a link do not fail at once: $(cat $stub/report)"
     say "FAST $(paste -sd ' ' /fast)"
     echo start >$stub/run || die "the NIs do not start without cables"
+    marked 1 || die "an NI that starts without a link is up for its peers"
+    before=$(relisted)
     echo link 1 up >"$control"
-    until_so 10 marked 0 || die "an NI whose link comes back is marked"
+    until_so 10 marked 0 || die "an NI whose link comes back is down: $(cat $stub/nis)"
+    [ "$(relisted)" -gt "$before" ] || die "peers are not told that a link comes back"
     echo link 0 up >"$control"
     echo stop >$stub/run
     end

@@ -25,8 +25,12 @@ int lnet_notify(struct lnet_ni *ni, struct lnet_nid *peer, bool alive, bool rese
 bool lnet_send_error_simulation(struct lnet_msg *msg, enum lnet_msg_hstatus *hstatus);
 
 unsigned int lnet_get_lnd_timeout(void);
-/* The link of the network interface is up (1) or down (0): sets the fatal flag. */
-__u32 lnet_set_link_fatal_state(struct lnet_ni *ni, unsigned int link_state);
+/* Sets the fatal mark; returns what it was. Before 2.18 what peers read stays down afterwards. */
+__u32 lnet_set_link_fatal_state(struct lnet_ni *ni, unsigned int fatal);
+/* The list of interfaces that peers read is written again, and sent to those that have one. */
+void lnet_mark_ping_buffer_for_update(void);
+#define lnet_ni_lock(ni) spin_lock(&(ni)->ni_lock)
+#define lnet_ni_unlock(ni) spin_unlock(&(ni)->ni_lock)
 
 int lnet_cpt_of_nid(lnet_nid_t nid, struct lnet_ni *ni);
 int lnet_nid2cpt(struct lnet_nid *nid, struct lnet_ni *ni);

@@ -126,6 +126,7 @@ struct lnet_ni {
 	spinlock_t ni_lock;			/* of the NI's state */
 	int ni_ncpts;
 	__u32 *ni_cpts;				/* NULL: all partitions */
+	__u32 *ni_status;			/* what peers read, by ni_lock; NULL: nothing yet */
 	struct lnet_nid ni_nid;			/* lnd_startup() sets the address */
 	void *ni_data;				/* the LND's */
 	struct lnet_net *ni_net;

@@ -13,6 +13,9 @@
 #define LNET_PID_LUSTRE 12345
 
 /* The most that one message carries. */
+#define LNET_NI_STATUS_UP 0x15aac0de
+#define LNET_NI_STATUS_DOWN 0xdeadface
+
 #define LNET_MTU_BITS 20
 #define LNET_MTU 0x100000U
 
