@@ -139,6 +139,7 @@ static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	lnd_verbs_note(peer);
 	if (frame->lane == LND_VERBS_NOTE) {
 		lnd_verbs_give(peer, frame, LND_VERBS_NOTE);
+		lnd_verbs_feed(peer);
 	} else {
 		frame->order = peer->order++;
 		list_add_tail(&frame->list, &peer->arrived[frame->lane]);

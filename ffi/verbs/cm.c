@@ -63,12 +63,14 @@ bool lnd_verbs_meet(struct lnd_verbs_peer *peer, const struct lnd_verbs_hello *h
 
 	if (!lnd_verbs_hello_good(peer->node, hello) || be64_to_cpu(hello->from) != peer->nid)
 		return false;
+	/* Whatever the library sends has a place in the peer's receives. */
+	if (be16_to_cpu(hello->longest) < peer->node->frame_bytes)
+		return false;
 	for (lane = 0; lane < LND_VERBS_LANES; lane++)
 		if (be16_to_cpu(hello->granted[lane]) > lnd_verbs_window(lane))
 			return false;
 	peer->theirs = *hello;
 	peer->peer_cookie = be32_to_cpu(hello->cookie);
-	peer->longest = min_t(u32, be16_to_cpu(hello->longest), peer->node->frame_bytes);
 	/* Frames may come before rdma_cm says that the connection is there. They give more. */
 	for (lane = 0; lane < LND_VERBS_LANES; lane++) {
 		granted = be16_to_cpu(hello->granted[lane]);

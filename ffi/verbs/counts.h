@@ -16,6 +16,7 @@ enum lnd_verbs_count {
 	LND_VERBS_INLINED,	/* of these and of notes, with their bytes in the work request */
 	LND_VERBS_RECEIVES,
 	LND_VERBS_NOTES_SENT,
+	LND_VERBS_FED,	/* times that the library was told of room, after it had found none */
 	LND_VERBS_NOT_READY,	/* SENDs that found no receive: never */
 	LND_VERBS_READ_COUNT,
 	LND_VERBS_WRITE_COUNT,

@@ -64,6 +64,7 @@ void lnd_verbs_free_regions(struct lnd_verbs_desc *desc)
 		list_move_tail(&region->list, &desc->peer->free_regions);
 		desc->peer->spare++;
 	}
+	lnd_verbs_feed(desc->peer);
 }
 
 /* The descriptor is the library's again. Context: any, with the connection's lock. */

@@ -166,6 +166,7 @@ static int lnd_verbs_run(struct lnd_verbs_node *verbs)
 	node->thread = thread;
 	lnd_host_thread_bind(thread, node->cpus);
 	wake_up_process(thread);
+	lnd_host_await_links(node);
 	return lnd_verbs_listen(verbs);
 }
 

@@ -234,7 +234,7 @@ struct lnd_verbs_peer {
 	u16 given[LND_VERBS_LANES];	/* frames that we let the peer send */
 	u16 told[LND_VERBS_LANES];	/* of these, those that it knows of */
 	u32 sending[LND_VERBS_LANES];	/* sends without a completion */
-	u32 longest;	/* bytes of a frame that the peer takes */
+	u8 hungry;	/* lanes, as bits, for which the library was told that there is no room */
 	u32 inlines;	/* bytes of a frame that goes into the work request */
 	u32 sges;	/* pieces of a READ or WRITE that the device takes */
 	struct lnd_verbs_frame *sends;
@@ -284,7 +284,9 @@ struct lnd_verbs_node {
 	struct notifier_block inetaddr;
 	bool watches_netdevs;
 	bool watches_inetaddrs;
-	bool unplugged;	/* no network device with our address carries anything */
+	bool watches_devices;
+	bool deviceless;	/* the RDMA device with our address has gone, and none has come */
+	bool unplugged;	/* so, or no network device with our address carries anything */
 	wait_queue_head_t settled;	/* a connection's id has gone */
 	atomic_t trials;	/* of the illegal READ, begun */
 	bool tried;	/* trial[] is there */
@@ -294,7 +296,7 @@ struct lnd_verbs_node {
 	spinlock_t arrivals_lock;	/* the innermost; protects arrivals */
 	struct list_head arrivals;	/* peers that may have frames */
 	struct list_head posted;	/* peers with pulls or pushes that wait for the doorbell */
-	struct mutex adding;	/* one at a time; protects the two below */
+	struct mutex adding;	/* of peers, one at a time; protects unplugged and these, too: */
 	u32 known;	/* peers */
 	bool sinking;	/* a network device goes down: so for peers that come now */
 	struct lnd_verbs_desc *desc;	/* lnd_host_slots */
@@ -416,6 +418,7 @@ void lnd_verbs_say(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *he
 bool lnd_verbs_meet(struct lnd_verbs_peer *peer, const struct lnd_verbs_hello *hello);
 
 /* port.c */
+struct rdma_cm_id *lnd_verbs_bind(struct sockaddr_in *address);
 int lnd_verbs_port_init(struct lnd_verbs_node *node);
 void lnd_verbs_port_exit(struct lnd_verbs_node *node);
 
@@ -444,6 +447,8 @@ void lnd_verbs_note(struct lnd_verbs_peer *peer);
 int lnd_verbs_send_frame(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame, u32 lane,
 			 u32 len);
 bool lnd_verbs_ready(struct lnd_verbs_peer *peer, u32 lane);
+bool lnd_verbs_fed(const struct lnd_verbs_peer *peer);
+void lnd_verbs_feed(struct lnd_verbs_peer *peer);
 u32 lnd_verbs_send(struct lnd_verbs_peer *peer, const struct lnd_frame *frame);
 
 /* desc.c */

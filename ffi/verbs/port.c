@@ -8,8 +8,8 @@
  * until the RDMA device is removed every connect of this machine stays without an answer. So
  * connections end before their network device goes down. The peers are told, too.
  *
- * Without a network device that is up, has a carrier and our address, the library's link is down:
- * what waits for it ends, and LNet takes another interface.
+ * Without a network device that is up, has a carrier and our address, and without an RDMA device on
+ * it, the library's link is down: what waits for it ends, and LNet takes another interface.
  */
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
@@ -81,8 +81,8 @@ static void lnd_verbs_going_down(struct lnd_verbs_node *node, int ifindex)
 	wait_event_timeout(node->settled, lnd_verbs_settled(node), PATIENCE);
 }
 
-/* Connections may be begun; at once, if our device has come up. */
-static void lnd_verbs_may_begin(struct lnd_verbs_node *node, bool at_once)
+/* Connections may be begun. */
+static void lnd_verbs_may_begin(struct lnd_verbs_node *node)
 {
 	struct lnd_verbs_peer *peer;
 	unsigned long nid;
@@ -93,10 +93,6 @@ static void lnd_verbs_may_begin(struct lnd_verbs_node *node, bool at_once)
 		spin_lock_bh(&peer->lock);
 		peer->sinking = false;
 		peer->ends_first = false;
-		if (at_once) {
-			peer->backoff = 0;
-			peer->retry = jiffies;
-		}
 		spin_unlock_bh(&peer->lock);
 		lnd_verbs_kick(peer);
 	}
@@ -126,26 +122,35 @@ static bool lnd_verbs_carries(const struct lnd_verbs_node *node)
 	return carries;
 }
 
-/* Whether it is this one. Context: thread. */
-static bool lnd_verbs_is_ours(const struct lnd_verbs_node *node, const struct net_device *dev)
+/* The next attempt waits for nothing: what failed before has a cause that is gone. */
+static void lnd_verbs_hurry(struct lnd_verbs_node *node)
 {
-	bool ours;
+	struct lnd_verbs_peer *peer;
+	unsigned long nid;
 
-	rcu_read_lock();
-	ours = lnd_verbs_ours(node) == dev;
-	rcu_read_unlock();
-	return ours;
+	xa_for_each(&node->peers, nid, peer) {
+		spin_lock_bh(&peer->lock);
+		peer->backoff = 0;
+		peer->retry = jiffies;
+		spin_unlock_bh(&peer->lock);
+		lnd_verbs_kick(peer);
+	}
 }
 
-/* Tells the library of a change. Context: thread, with the lock of all network devices. */
+/* Tells the library of a change. Context: thread. */
 static void lnd_verbs_look(struct lnd_verbs_node *node)
 {
-	bool unplugged = !lnd_verbs_carries(node);
+	bool unplugged;
 
-	if (unplugged == node->unplugged || lnd_verbs_defect("blind"))
-		return;
-	WRITE_ONCE(node->unplugged, unplugged);
-	lnd_link_event(node->host.ni, LND_VERBS_LINK, !unplugged, lnd_host_now());
+	mutex_lock(&node->adding);
+	unplugged = node->deviceless || !lnd_verbs_carries(node);
+	if (unplugged != node->unplugged && !lnd_verbs_defect("blind")) {
+		WRITE_ONCE(node->unplugged, unplugged);
+		if (!unplugged)
+			lnd_verbs_hurry(node);
+		lnd_link_event(node->host.ni, LND_VERBS_LINK, !unplugged, lnd_host_now());
+	}
+	mutex_unlock(&node->adding);
 }
 
 static int lnd_verbs_netdev(struct notifier_block *block, unsigned long event, void *info)
@@ -159,8 +164,7 @@ static int lnd_verbs_netdev(struct notifier_block *block, unsigned long event, v
 	if (event == NETDEV_GOING_DOWN && !lnd_verbs_defect("mute"))
 		lnd_verbs_going_down(node, dev->ifindex);
 	else if (event == NETDEV_DOWN || event == NETDEV_UP)
-		/* Attempts at a dead peer are counted, whatever other devices come up meanwhile. */
-		lnd_verbs_may_begin(node, event == NETDEV_UP && lnd_verbs_is_ours(node, dev));
+		lnd_verbs_may_begin(node);
 	if (event == NETDEV_DOWN || event == NETDEV_UP || event == NETDEV_CHANGE)
 		lnd_verbs_look(node);
 	return NOTIFY_DONE;
@@ -176,8 +180,72 @@ static int lnd_verbs_inetaddr(struct notifier_block *block, unsigned long event,
 	return NOTIFY_DONE;
 }
 
+static int lnd_verbs_no_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	return 0;
+}
+
 /**
- * lnd_verbs_port_init() - Watches network devices and addresses.
+ * lnd_verbs_bind() - Finds the RDMA device that has an address.
+ * @address: the address.
+ *
+ * Context: thread.
+ * Return: an id that is bound to it, for rdma_destroy_id(), or a negative errno as a pointer.
+ */
+struct rdma_cm_id *lnd_verbs_bind(struct sockaddr_in *address)
+{
+	struct rdma_cm_id *id = rdma_create_id(&init_net, lnd_verbs_no_event, NULL, RDMA_PS_TCP,
+					       IB_QPT_RC);
+	int rc;
+
+	if (IS_ERR(id))
+		return id;
+	address->sin_port = 0;
+	rc = rdma_bind_addr(id, (struct sockaddr *)address);
+	if (!rc && id->device)
+		return id;
+	rdma_destroy_id(id);
+	return ERR_PTR(rc ?: -ENODEV);
+}
+
+/* The module's node, while it watches: the kernel does not say whose client it calls. */
+static struct lnd_verbs_node *lnd_verbs_watching;
+
+/* With an RDMA device come its addresses; with one of another network device nothing is lost. */
+static int lnd_verbs_device_comes(struct ib_device *device)
+{
+	WRITE_ONCE(lnd_verbs_watching->deviceless, false);
+	lnd_verbs_look(lnd_verbs_watching);
+	return 0;
+}
+
+/* It still has its addresses: this is called before rdma_cm lets go of it. */
+static void lnd_verbs_device_goes(struct ib_device *device, void *data)
+{
+	struct lnd_verbs_node *node = lnd_verbs_watching;
+	struct sockaddr_in ours;
+	struct rdma_cm_id *id;
+
+	if (READ_ONCE(node->ending) || !lnd_verbs_where(node->nid, &ours) ||
+	    lnd_verbs_defect("unseen"))
+		return;
+	id = lnd_verbs_bind(&ours);
+	if (IS_ERR(id))
+		return;
+	if (id->device == device)
+		WRITE_ONCE(node->deviceless, true);
+	rdma_destroy_id(id);
+	lnd_verbs_look(node);
+}
+
+static struct ib_client lnd_verbs_client = {
+	.name = LND_HOST_NAME,
+	.add = lnd_verbs_device_comes,
+	.remove = lnd_verbs_device_goes,
+};
+
+/**
+ * lnd_verbs_port_init() - Watches network devices, addresses and RDMA devices.
  * @node: the node, whose NI is there.
  *
  * Context: thread.
@@ -188,6 +256,7 @@ int lnd_verbs_port_init(struct lnd_verbs_node *node)
 	int rc;
 
 	node->unplugged = false;
+	node->deviceless = false;
 	node->netdev.notifier_call = lnd_verbs_netdev;
 	node->inetaddr.notifier_call = lnd_verbs_inetaddr;
 	rc = lnd_host_fault(LND_HOST_AT_NETDEVS) ? -ENOMEM :
@@ -200,10 +269,13 @@ int lnd_verbs_port_init(struct lnd_verbs_node *node)
 	node->watches_inetaddrs = !rc;
 	if (rc)
 		return rc;
-	/* Of devices that are down already there is no event. */
-	rtnl_lock();
+	lnd_verbs_watching = node;
+	rc = lnd_host_fault(LND_HOST_AT_DEVICES) ? -ENOMEM : ib_register_client(&lnd_verbs_client);
+	node->watches_devices = !rc;
+	if (rc)
+		return rc;
+	/* Of network devices that are down already there is no event. */
 	lnd_verbs_look(node);
-	rtnl_unlock();
 	return 0;
 }
 
@@ -219,6 +291,9 @@ void lnd_verbs_port_exit(struct lnd_verbs_node *node)
 		unregister_netdevice_notifier(&node->netdev);
 	if (node->watches_inetaddrs)
 		unregister_inetaddr_notifier(&node->inetaddr);
+	if (node->watches_devices)
+		ib_unregister_client(&lnd_verbs_client);
 	node->watches_netdevs = false;
 	node->watches_inetaddrs = false;
+	node->watches_devices = false;
 }

@@ -19,6 +19,7 @@ static const char *const lnd_verbs_names[LND_VERBS_COUNTS] = {
 	[LND_VERBS_INLINED] = "inlined",
 	[LND_VERBS_RECEIVES] = "receives",
 	[LND_VERBS_NOTES_SENT] = "notes",
+	[LND_VERBS_FED] = "fed",
 	[LND_VERBS_NOT_READY] = "not_ready",
 	[LND_VERBS_READ_COUNT] = "reads",
 	[LND_VERBS_WRITE_COUNT] = "writes",

@@ -26,6 +26,22 @@ static bool lnd_verbs_offer(struct lnd_host_node *node, struct lnd_verbs_peer *p
 	return error != LND_E_WAIT && error != LND_E_BUSY;
 }
 
+/* What waits in the library for room is sent now, and not at the library's next look. */
+static void lnd_verbs_tell_room(struct lnd_host_node *node, struct lnd_verbs_peer *peer)
+{
+	bool fed;
+
+	spin_lock_bh(&peer->lock);
+	fed = lnd_verbs_fed(peer);
+	if (fed)
+		peer->hungry = 0;
+	spin_unlock_bh(&peer->lock);
+	if (!fed)
+		return;
+	lnd_verbs_count(peer->node, LND_VERBS_FED);
+	lnd_connection_up(node->ni, LND_VERBS_LINK, peer->nid, lnd_host_now());
+}
+
 /*
  * Takes frames of a peer in. A request that has to wait holds up no answer. Returns whether there
  * may be more now.
@@ -73,8 +89,10 @@ static bool lnd_verbs_receive(struct lnd_verbs_node *node)
 	spin_lock_bh(&node->arrivals_lock);
 	list_splice_init(&node->arrivals, &round);
 	spin_unlock_bh(&node->arrivals_lock);
-	while ((peer = lnd_verbs_next(node, &round)))
+	while ((peer = lnd_verbs_next(node, &round))) {
+		lnd_verbs_tell_room(&node->host, peer);
 		more |= lnd_verbs_take(&node->host, peer);
+	}
 	return more;
 }
 

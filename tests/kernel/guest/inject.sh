@@ -99,13 +99,6 @@ traffic() {
         die "call $1 did not fail: $(cat $parameters/fail_at $parameters/fail_in)"
 }
 
-# only CALLS THREADS: these calls count, in these threads. A newline would be a part of the name.
-only() {
-    echo 0 >$parameters/fail
-    printf %s "$1" >$parameters/fail_at
-    printf %s "$2" >$parameters/fail_in
-}
-
 # memory_in THREADS SIZE COUNT: each of the first calls for memory in these threads fails once, in
 # turn, while messages of that size come: a spare message has 5, one of 60,000 bytes then has its
 # vectors, 14 pages, its fragments.

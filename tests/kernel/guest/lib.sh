@@ -307,3 +307,12 @@ trace_end() {
 hits() {
     awk -v kind="$1" '/^\{ kind:/ && $3 == kind { n = $NF } END { print n + 0 }' "$event/hist"
 }
+
+# only CALLS THREADS: failures on request count these calls, in these threads. $parameters has the
+# module's parameters. A newline would be a part of the name.
+# shellcheck disable=SC2154 # set by the test
+only() {
+    echo 0 >"$parameters/fail"
+    printf %s "$1" >"$parameters/fail_at"
+    printf %s "$2" >"$parameters/fail_in"
+}

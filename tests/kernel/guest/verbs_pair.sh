@@ -179,6 +179,7 @@ flood() {
     client start put get count=300 workers=2 flight=20 max=2048 to="$other"
     until_so 30 flooded || die "job is not done"
     [ "$(verbs opened)" = 1 ] || die "the connection has failed: $(verbs opened) connections"
+    [ "$(verbs fed)" -gt 0 ] || die "messages have waited for room that was there"
     until_so 30 asked 600 || die "the other machine asked only $(of requested_ok) times"
     clean_verbs 600
     parting 600
@@ -280,9 +281,7 @@ inject() {
 # fails_once CALL COUNT: the call fails in the next connection, and the one after it carries
 # messages.
 fails_once() {
-    echo 0 >"$parameters/fail"
-    printf %s "$1" >"$parameters/fail_at"
-    printf %s kworker >"$parameters/fail_in"
+    only "$1" kworker
     echo 1 >"$parameters/fail"
     until_so 30 fails || die "$1 does not fail"
     goal=$(($(of "$2") + 1))
@@ -310,8 +309,9 @@ device() {
         opened=$(verbs opened)
         ./rdma link delete rxe0 || die "the device stays"
         ! connected || die "the device is gone, and the connection is not"
-        sleep 1
+        until_so 10 link_is "$me" 0 5 || die "the device is gone, and the library does not know it"
         ./rdma link add rxe1 type rxe netdev eth0 || die "no other device"
+        until_so 10 link_is "$me" 0 1 || die "there is a device, and the link is not up"
     fi
     until_so 60 reopened || die "no connection afterwards"
     goal=$(($(of ok) + 20))
