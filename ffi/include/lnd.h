@@ -4528,7 +4528,7 @@ enum lnd_error lnd_submit(struct lnd_ni *ni,
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
- * LND_E_FOREIGN, LND_E_STALE (it has been reported).
+ * LND_E_FOREIGN, LND_E_STALE (it has been reported, or is no transfer of this side's).
  */
 enum lnd_error lnd_withdraw(struct lnd_ni *ni, struct lnd_transfer transfer, uint64_t now);
 

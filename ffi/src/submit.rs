@@ -5,7 +5,6 @@ use lnd_core::driver::{Kind, Request, Submitted, To};
 use lnd_core::fragment::total;
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::time::Instant;
-use lnd_core::transfer::Phase;
 
 use crate::abi::{
     lnd_error, lnd_kind, lnd_peer, lnd_report, lnd_role, lnd_send_request, lnd_transfer,
@@ -156,7 +155,7 @@ fn accept(
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
-/// LND_E_FOREIGN, LND_E_STALE (it has been reported).
+/// LND_E_FOREIGN, LND_E_STALE (it has been reported, or is no transfer of this side's).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_withdraw(
     ni: *mut lnd_ni,
@@ -169,14 +168,11 @@ pub unsafe extern "C" fn lnd_withdraw(
 fn withdraw(ni: &lnd_ni, transfer: lnd_transfer, now: u64) -> Result<(), lnd_error> {
     let mut entered = ni.enter()?;
     let tag = handle::of_transfer(ni.platform.id, transfer)?;
-    let shared = ni.irq_handle.shared();
-    let word = shared.word(tag.index);
-    let stale = shared.tag(tag.index) != tag || !word.is_of(tag.generation);
-    if stale || word.phase() == Phase::Free {
+    let own = entered.thread().driver.withdraw(Instant::from_nanos(now), tag);
+    drop(entered);
+    if !own {
         return Err(lnd_error::LND_E_STALE);
     }
-    entered.thread().driver.withdraw(Instant::from_nanos(now), tag);
-    drop(entered);
     ni.wake();
     Ok(())
 }

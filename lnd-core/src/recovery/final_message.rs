@@ -18,9 +18,14 @@ use crate::slots::{New, Role};
 
 /// The longest wait of a final message. Its slot is missing where other peers send requests, and
 /// these wait as long at most, however many peers take no messages (INV-11).
-pub(super) const BOUND: Span = Span::from_secs(30);
+const BOUND: Span = Span::from_secs(30);
 
 impl<P: Ports> Driver<'_, P> {
+    /// The time for which a final message waits: no longer than a peer's request for a decision.
+    pub(super) fn final_bound(&self) -> Span {
+        self.config.decision_bound.min(BOUND)
+    }
+
     /// Keeps a final message that was not sent. The slot of its transfer was freed just now.
     /// `passive`: that slot was one of those of the peer's requests.
     #[cold]
@@ -58,7 +63,7 @@ impl<P: Ports> Driver<'_, P> {
         self.counters.count(Counter::FinalsWaited);
         self.slots.answer(tag.index, role, why);
         self.slots.publish(tag, Word::queued(tag.generation));
-        self.slots.arm(tag.index, now.after(self.config.decision_bound.min(BOUND)));
+        self.slots.arm(tag.index, now.after(self.final_bound()));
         self.replies.push(&mut self.slots, tag.index);
     }
 }

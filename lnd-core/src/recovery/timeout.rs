@@ -2,7 +2,6 @@
 //! This file advances time: deadlines, links, sweeps, handshakes and everything postponed (R39,
 //! R40).
 
-use super::final_message::BOUND;
 use crate::base::counters::Counter;
 use crate::base::time::Instant;
 use crate::machines::link::LinkEvent;
@@ -120,7 +119,7 @@ impl<P: Ports> Driver<'_, P> {
             self.config.decision_bound
         } else if state.role.is_final() {
             // What has no room before a pause may have it behind it.
-            BOUND
+            self.final_bound()
         } else {
             // The upper layer's deadline is an absolute time (R37), and a pause does not move it.
             return false;

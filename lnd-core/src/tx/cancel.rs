@@ -12,13 +12,20 @@ use crate::slots::shared::Owner;
 use crate::slots::{Flags, Role};
 
 impl<P: Ports> Driver<'_, P> {
-    /// The upper layer withdraws a transfer of its own, by tag. The report follows as usual. A
-    /// transfer that has already ended is unaffected.
-    pub fn withdraw(&mut self, now: Instant, tag: Tag) {
+    /// The upper layer withdraws a transfer of its own, by tag. The report follows as usual.
+    ///
+    /// Returns whether it is one that is under way. What has ended is unaffected, and so is a
+    /// request of a peer or a message that ends one: no report would follow.
+    pub fn withdraw(&mut self, now: Instant, tag: Tag) -> bool {
         self.note_work();
-        if let Some(applied) = self.slots.apply(tag, Event::Cancel(Cause::Withdrawn)) {
-            self.cancelled(now, tag, Cause::Withdrawn, applied.effect);
+        if !self.slots.get(tag.index).is_some_and(|state| state.role.reported()) {
+            return false;
         }
+        let Some(applied) = self.slots.apply(tag, Event::Cancel(Cause::Withdrawn)) else {
+            return false;
+        };
+        self.cancelled(now, tag, Cause::Withdrawn, applied.effect);
+        true
     }
 
     /// Cancels a transfer and carries out the effect. A repetition is harmless.

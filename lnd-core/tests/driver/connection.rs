@@ -437,7 +437,9 @@ fn connections_beyond_those_that_are_remembered_have_their_turn() {
     let tags: Vec<Tag> = (1..=peers).map(|to| by0(&mut w, to, 5000)).collect();
     w.settle();
     let now = w.now;
-    tags.iter().for_each(|&tag| w.nodes[0].driver.withdraw(now, tag));
+    for &tag in &tags {
+        w.nodes[0].driver.withdraw(now, tag);
+    }
     for _ in 0..peers {
         w.now = w.now.after(config.drain_bound);
         pass(&mut w, 3);

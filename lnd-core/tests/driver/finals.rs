@@ -4,7 +4,7 @@
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
-use lnd_core::driver::{Kind, Report, Role, RunState};
+use lnd_core::driver::{Blocker, Kind, Report, Role, RunState};
 use lnd_core::id::Tag;
 use lnd_core::ports::Features;
 use lnd_core::time::Span;
@@ -69,6 +69,21 @@ fn told_when_there_is_room(mut w: World, tag: Tag) {
     w.sleep(Span::from_millis(100));
     assert_eq!(w.report(0, tag).status.errno, 0);
     w.sleep(Span::from_secs(120));
+    w.assert_drained();
+}
+
+/// A final message is no transfer: it cannot be withdrawn, and nothing of it would be reported.
+#[test]
+fn a_final_message_that_waits_cannot_be_withdrawn() {
+    let mut w = met(false, config());
+    let tag = pulled_and_cut_off(&mut w, Kind::Put, 1)[0];
+    let Some(Blocker::Transfer { tag: waiting, .. }) = w.nodes[1].driver.blocker(0) else {
+        panic!("it is no blocker");
+    };
+    let now = w.now;
+    assert!(!w.nodes[1].driver.withdraw(now, waiting));
+    link_back(&mut w);
+    assert_eq!((w.report(0, tag).status.errno, w.nodes[1].done.len()), (0, 1));
     w.assert_drained();
 }
 

@@ -3,7 +3,7 @@
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
-use lnd_core::driver::{Kind, RunState, RxRequest};
+use lnd_core::driver::{Kind, RunState};
 use lnd_core::id::Tag;
 use lnd_core::link::{LinkState, Quiesced};
 use lnd_core::message::{Message, NakReason, PullReady};
@@ -129,17 +129,14 @@ fn h4_3_peers_that_one_call_leaves_over_are_looked_at_at_once() {
 fn h4_3_answers_that_one_call_leaves_over_are_sent_at_once() {
     for (withdrawn, first, all) in [(None, 3, 4), (Some(1), 3, 3), (Some(0), 2, 3)] {
         let mut w = World::met_with(Config { batch: 1, slots: 64, ..config() });
-        w.node(0).put = Decision::Keep;
+        w.node(0).get = Decision::Keep;
         let poll = w.config.link_poll;
         control_room(&w, 0);
-        (0..4).for_each(|_| _ = w.put(1, 0, 5000).unwrap());
+        (0..4).for_each(|_| _ = w.get(1, 0, 5000).unwrap());
         w.settle();
-        let kept: Vec<_> = w.node(0).kept.drain(..).map(|kept| kept.rx_request).collect();
-        let tags: Vec<_> = kept.iter().map(RxRequest::tag).collect();
-        let now = w.now;
-        kept.into_iter().for_each(|it| w.node(0).driver.nak(now, it, NakReason::NoMatch));
+        let tags = [0; 4].map(|_| w.node(0).answer_kept(5000).unwrap());
         at_once(&mut w, 0);
-        assert_eq!((w.nodes[0].next, w.said(0, 1, "put_nak")), (Some(w.now.after(poll)), 0));
+        assert_eq!((w.nodes[0].next, w.said(0, 1, "pull_ready")), (Some(w.now.after(poll)), 0));
         // One of those that wait is looked at, and waits on.
         w.now = w.now.after(poll);
         let now = w.now;
@@ -151,11 +148,11 @@ fn h4_3_answers_that_one_call_leaves_over_are_sent_at_once() {
         }
         control_room(&w, 64);
         at_once(&mut w, 0);
-        assert_eq!(w.said(0, 1, "put_nak"), first, "{withdrawn:?}");
+        assert_eq!(w.said(0, 1, "pull_ready"), first, "{withdrawn:?}");
         assert_eq!(w.nodes[0].next == Some(now.after(poll)), first < all);
         w.now = now.after(poll);
         at_once(&mut w, 0);
-        assert_eq!(w.said(0, 1, "put_nak"), all, "{withdrawn:?}");
+        assert_eq!(w.said(0, 1, "pull_ready"), all, "{withdrawn:?}");
     }
 }
 

@@ -287,6 +287,25 @@ fn inline_memory_that_fails_is_a_local_error_on_either_side() {
     w.assert_drained();
 }
 
+/// A peer's request is decided on, not withdrawn: it has no report.
+#[test]
+fn a_request_of_a_peer_cannot_be_withdrawn() {
+    let mut w = World::met();
+    w.node(1).put = Decision::Keep;
+    let sent = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    let (now, asked) = (w.now, w.nodes[1].kept[0].rx_request.tag());
+    assert!(!w.nodes[1].driver.withdraw(now, asked));
+    w.settle();
+    let taken = w.node(1).answer_kept(5000).unwrap();
+    assert_eq!(taken, asked, "decided on, it is a transfer of ours");
+    assert!(w.nodes[1].driver.withdraw(now, taken));
+    w.settle();
+    assert_eq!(w.report(1, taken).status.evidence.map(|(cause, _)| cause), Some(Cause::Withdrawn));
+    assert_ne!(w.report(0, sent).status.errno, 0);
+    w.assert_drained();
+}
+
 #[test]
 fn withdraw_gives_up_what_can_be_given_up() {
     let mut w = World::met();
