@@ -93,13 +93,12 @@ static void lnd_verbs_note_event(struct lnd_verbs_peer *peer, const struct rdma_
 	case RDMA_CM_EVENT_ESTABLISHED:
 		if (peer->state != LND_VERBS_CONNECTING)
 			break;
-		if (!param->private_data || param->private_data_len < sizeof(hello)) {
-			peer->failed = true;
-			break;
-		}
-		memcpy(&hello, param->private_data, sizeof(hello));
+		memset(&hello, 0, sizeof(hello));
+		if (param->private_data)
+			memcpy(&hello, param->private_data,
+			       min_t(size_t, param->private_data_len, sizeof(hello)));
 		if (!lnd_verbs_meet(peer, &hello))
-			peer->failed = true;
+			lnd_verbs_fail(peer, "another node, or another version of it");
 		break;
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		return;

@@ -31,6 +31,7 @@ struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 nu
 	xa_init(&verbs->peers);
 	mutex_init(&verbs->adding);
 	spin_lock_init(&verbs->arrivals_lock);
+	INIT_DELAYED_WORK(&verbs->looker, lnd_verbs_look_again);
 	verbs->nid = lnd_soft_nid(number);
 	if (lnd_host_node_init(&verbs->host, fabric, number)) {
 		lnd_host_free(verbs, sizeof(*verbs));

@@ -285,8 +285,8 @@ struct lnd_verbs_node {
 	bool watches_netdevs;
 	bool watches_inetaddrs;
 	bool watches_devices;
-	bool deviceless;	/* the RDMA device with our address has gone, and none has come */
-	bool unplugged;	/* so, or no network device with our address carries anything */
+	bool unplugged;	/* no network device with our address carries anything, or none for RDMA */
+	struct delayed_work looker;	/* for one */
 	wait_queue_head_t settled;	/* a connection's id has gone */
 	atomic_t trials;	/* of the illegal READ, begun */
 	bool tried;	/* trial[] is there */
@@ -418,6 +418,7 @@ void lnd_verbs_say(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *he
 bool lnd_verbs_meet(struct lnd_verbs_peer *peer, const struct lnd_verbs_hello *hello);
 
 /* port.c */
+void lnd_verbs_look_again(struct work_struct *work);
 struct rdma_cm_id *lnd_verbs_bind(struct sockaddr_in *address);
 int lnd_verbs_port_init(struct lnd_verbs_node *node);
 void lnd_verbs_port_exit(struct lnd_verbs_node *node);

@@ -19,6 +19,8 @@
 
 /* How long a network device waits for its connections. What is left then may break the port. */
 #define PATIENCE	(2 * HZ)
+/* How often an RDMA device with our address is looked for while there is none. */
+#define LOOK_AGAIN	(HZ / 4)
 
 /*
  * Whether a connection is bound to the network device, or may still choose it. Context: any, with
@@ -137,49 +139,6 @@ static void lnd_verbs_hurry(struct lnd_verbs_node *node)
 	}
 }
 
-/* Tells the library of a change. Context: thread. */
-static void lnd_verbs_look(struct lnd_verbs_node *node)
-{
-	bool unplugged;
-
-	mutex_lock(&node->adding);
-	unplugged = node->deviceless || !lnd_verbs_carries(node);
-	if (unplugged != node->unplugged && !lnd_verbs_defect("blind")) {
-		WRITE_ONCE(node->unplugged, unplugged);
-		if (!unplugged)
-			lnd_verbs_hurry(node);
-		lnd_link_event(node->host.ni, LND_VERBS_LINK, !unplugged, lnd_host_now());
-	}
-	mutex_unlock(&node->adding);
-}
-
-static int lnd_verbs_netdev(struct notifier_block *block, unsigned long event, void *info)
-{
-	struct lnd_verbs_node *node = container_of(block, struct lnd_verbs_node, netdev);
-	struct net_device *dev = netdev_notifier_info_to_dev(info);
-
-	/* Connections are of the first network namespace, and so are the devices' numbers. */
-	if (READ_ONCE(node->ending) || !net_eq(dev_net(dev), &init_net))
-		return NOTIFY_DONE;
-	if (event == NETDEV_GOING_DOWN && !lnd_verbs_defect("mute"))
-		lnd_verbs_going_down(node, dev->ifindex);
-	else if (event == NETDEV_DOWN || event == NETDEV_UP)
-		lnd_verbs_may_begin(node);
-	if (event == NETDEV_DOWN || event == NETDEV_UP || event == NETDEV_CHANGE)
-		lnd_verbs_look(node);
-	return NOTIFY_DONE;
-}
-
-/* An address has come or gone. */
-static int lnd_verbs_inetaddr(struct notifier_block *block, unsigned long event, void *info)
-{
-	struct lnd_verbs_node *node = container_of(block, struct lnd_verbs_node, inetaddr);
-
-	if (!READ_ONCE(node->ending))
-		lnd_verbs_look(node);
-	return NOTIFY_DONE;
-}
-
 static int lnd_verbs_no_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	return 0;
@@ -208,34 +167,97 @@ struct rdma_cm_id *lnd_verbs_bind(struct sockaddr_in *address)
 	return ERR_PTR(rc ?: -ENODEV);
 }
 
+/* Whether an RDMA device has our address; one that is going has it no longer. Context: thread. */
+static bool lnd_verbs_has_device(const struct lnd_verbs_node *node, const struct ib_device *going)
+{
+	struct sockaddr_in ours;
+	struct rdma_cm_id *id;
+	bool has;
+
+	if (!lnd_verbs_where(node->nid, &ours))
+		return false;
+	id = lnd_verbs_bind(&ours);
+	/* Want of memory is no news of a device. */
+	if (IS_ERR(id))
+		return PTR_ERR(id) != -ENODEV && PTR_ERR(id) != -EADDRNOTAVAIL;
+	has = id->device != going;
+	rdma_destroy_id(id);
+	return has;
+}
+
+/*
+ * Tells the library of a change. A device gets its addresses a while after network devices have
+ * them, and without an event: what is missing is looked for again. Context: thread.
+ */
+static void lnd_verbs_look(struct lnd_verbs_node *node, const struct ib_device *going)
+{
+	bool carries, unplugged;
+
+	mutex_lock(&node->adding);
+	carries = lnd_verbs_carries(node);
+	unplugged = !carries || !lnd_verbs_has_device(node, going);
+	if (carries && unplugged)
+		mod_delayed_work(node->workers, &node->looker, LOOK_AGAIN);
+	if (unplugged != node->unplugged && !lnd_verbs_defect("blind")) {
+		WRITE_ONCE(node->unplugged, unplugged);
+		if (!unplugged)
+			lnd_verbs_hurry(node);
+		lnd_link_event(node->host.ni, LND_VERBS_LINK, !unplugged, lnd_host_now());
+	}
+	mutex_unlock(&node->adding);
+}
+
+/* Context: thread. */
+void lnd_verbs_look_again(struct work_struct *work)
+{
+	struct lnd_verbs_node *node = container_of(work, struct lnd_verbs_node, looker.work);
+
+	if (!READ_ONCE(node->ending))
+		lnd_verbs_look(node, NULL);
+}
+
+static int lnd_verbs_netdev(struct notifier_block *block, unsigned long event, void *info)
+{
+	struct lnd_verbs_node *node = container_of(block, struct lnd_verbs_node, netdev);
+	struct net_device *dev = netdev_notifier_info_to_dev(info);
+
+	/* Connections are of the first network namespace, and so are the devices' numbers. */
+	if (READ_ONCE(node->ending) || !net_eq(dev_net(dev), &init_net))
+		return NOTIFY_DONE;
+	if (event == NETDEV_GOING_DOWN && !lnd_verbs_defect("mute"))
+		lnd_verbs_going_down(node, dev->ifindex);
+	else if (event == NETDEV_DOWN || event == NETDEV_UP)
+		lnd_verbs_may_begin(node);
+	if (event == NETDEV_DOWN || event == NETDEV_UP || event == NETDEV_CHANGE)
+		lnd_verbs_look(node, NULL);
+	return NOTIFY_DONE;
+}
+
+/* An address has come or gone. */
+static int lnd_verbs_inetaddr(struct notifier_block *block, unsigned long event, void *info)
+{
+	struct lnd_verbs_node *node = container_of(block, struct lnd_verbs_node, inetaddr);
+
+	if (!READ_ONCE(node->ending))
+		lnd_verbs_look(node, NULL);
+	return NOTIFY_DONE;
+}
+
 /* The module's node, while it watches: the kernel does not say whose client it calls. */
 static struct lnd_verbs_node *lnd_verbs_watching;
 
-/* With an RDMA device come its addresses; with one of another network device nothing is lost. */
 static int lnd_verbs_device_comes(struct ib_device *device)
 {
-	WRITE_ONCE(lnd_verbs_watching->deviceless, false);
-	lnd_verbs_look(lnd_verbs_watching);
+	if (!READ_ONCE(lnd_verbs_watching->ending))
+		lnd_verbs_look(lnd_verbs_watching, NULL);
 	return 0;
 }
 
-/* It still has its addresses: this is called before rdma_cm lets go of it. */
+/* It still has its addresses: rdma_cm lets go of it after this. */
 static void lnd_verbs_device_goes(struct ib_device *device, void *data)
 {
-	struct lnd_verbs_node *node = lnd_verbs_watching;
-	struct sockaddr_in ours;
-	struct rdma_cm_id *id;
-
-	if (READ_ONCE(node->ending) || !lnd_verbs_where(node->nid, &ours) ||
-	    lnd_verbs_defect("unseen"))
-		return;
-	id = lnd_verbs_bind(&ours);
-	if (IS_ERR(id))
-		return;
-	if (id->device == device)
-		WRITE_ONCE(node->deviceless, true);
-	rdma_destroy_id(id);
-	lnd_verbs_look(node);
+	if (!READ_ONCE(lnd_verbs_watching->ending) && !lnd_verbs_defect("unseen"))
+		lnd_verbs_look(lnd_verbs_watching, device);
 }
 
 static struct ib_client lnd_verbs_client = {
@@ -256,7 +278,6 @@ int lnd_verbs_port_init(struct lnd_verbs_node *node)
 	int rc;
 
 	node->unplugged = false;
-	node->deviceless = false;
 	node->netdev.notifier_call = lnd_verbs_netdev;
 	node->inetaddr.notifier_call = lnd_verbs_inetaddr;
 	rc = lnd_host_fault(LND_HOST_AT_NETDEVS) ? -ENOMEM :
@@ -275,7 +296,7 @@ int lnd_verbs_port_init(struct lnd_verbs_node *node)
 	if (rc)
 		return rc;
 	/* Of network devices that are down already there is no event. */
-	lnd_verbs_look(node);
+	lnd_verbs_look(node, NULL);
 	return 0;
 }
 
@@ -293,6 +314,7 @@ void lnd_verbs_port_exit(struct lnd_verbs_node *node)
 		unregister_inetaddr_notifier(&node->inetaddr);
 	if (node->watches_devices)
 		ib_unregister_client(&lnd_verbs_client);
+	cancel_delayed_work_sync(&node->looker);
 	node->watches_netdevs = false;
 	node->watches_inetaddrs = false;
 	node->watches_devices = false;
