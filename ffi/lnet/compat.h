@@ -71,6 +71,14 @@ static inline struct iov_iter *lnd_recv_iter(struct iov_iter *iter, unsigned int
 	lnet_notify(ni, lnet_nid_to_nid4(nid), alive, reset, when)
 #endif
 
+/* What peers read of an interface that is listed. */
+#ifdef LND_HAVE_NI_STATUS_WORD
+#define LND_STATUS(ni) (*(ni)->ni_status)
+#else
+#define LND_STATUS(ni) ((ni)->ni_status->ns_status)
+#endif
+
+/* It does nothing on a router, which looks at marks by itself, and tells its peers. */
 #ifdef LND_HAVE_MARK_PING_BUFFER
 #define LND_TELL_PEERS() lnet_mark_ping_buffer_for_update()
 #else

@@ -25,7 +25,7 @@ void lnd_lnet_links(struct lnd_host_upper *upper, bool up)
 	fatal = READ_ONCE(upper->removed) || !up;
 	/* LNet copies the mark into what its peers read, and before 2.18 never back. */
 	if (atomic_xchg(&ni->ni_fatal_error_on, fatal) && !fatal && ni->ni_status)
-		*ni->ni_status = LNET_NI_STATUS_UP;
+		LND_STATUS(ni) = LNET_NI_STATUS_UP;
 	lnet_ni_unlock(ni);
 	LND_TELL_PEERS();
 }
