@@ -67,6 +67,7 @@ mod driver {
     mod strangers;
     mod stray;
     mod third;
+    mod too_late;
     mod unknowing;
     mod unnoticed;
     mod view;

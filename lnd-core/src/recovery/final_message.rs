@@ -22,7 +22,7 @@ const BOUND: Span = Span::from_secs(30);
 
 impl<P: Ports> Driver<'_, P> {
     /// The time for which a final message waits: no longer than a peer's request for a decision.
-    pub(super) fn final_bound(&self) -> Span {
+    pub(crate) fn final_bound(&self) -> Span {
         self.config.decision_bound.min(BOUND)
     }
 

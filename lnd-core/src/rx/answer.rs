@@ -52,15 +52,18 @@ impl<P: Ports> Driver<'_, P> {
         let here = self.slots.owner(it.sink.index).link() == Some(link);
         let fits = here && self.is_with(it.sink, id);
         let Some(state) = self.answer_to(it.sink, fits, |role| role == Role::GetSink) else {
+            if !self.slots.is_current(it.sink) {
+                self.refuse_pull(now, link, id, it.source);
+            }
             return;
         };
         let room = state.length;
         // The answer may come before `on_time` is called for the present time. A late transfer must
         // not start to pull (INV-9).
-        if self.end_if_late(now, it.sink) {
-            return;
-        }
-        if self.apply(now, it.sink, Event::Accepted) != Some(Effect::StartPull) {
+        if self.end_if_late(now, it.sink)
+            || self.apply(now, it.sink, Event::Accepted) != Some(Effect::StartPull)
+        {
+            self.refuse_pull(now, link, id, it.source);
             return;
         }
         let signalled = self.peers.get(id).is_some_and(|peer| peer.is(PeerFlags::SIGNALLED));
@@ -82,6 +85,16 @@ impl<P: Ports> Driver<'_, P> {
             return;
         }
         self.pull(now, it.sink, id, link, PostFrom::Answer);
+    }
+
+    /// The GET has ended before its PULL_READY came. The peer's memory and slot would wait for the
+    /// peer's own deadline, and enough of them keep further requests of ours out. The message may
+    /// be a repetition that comes after a pull, so the refusal proves nothing. It takes no slot
+    /// (INV-8): if it finds no room, the peer's deadline ends the wait.
+    #[cold]
+    fn refuse_pull(&mut self, now: Instant, link: LinkId, id: PeerId, source: Tag) {
+        let why = NakReason::Failed;
+        self.send_control(now, id, Some(link), &Message::PutNak { source, why });
     }
 
     pub(crate) fn on_answer(
@@ -175,10 +188,8 @@ impl<P: Ports> Driver<'_, P> {
         from_its_peer: bool,
         of_role: impl Fn(Role) -> bool,
     ) -> Option<&SlotState> {
-        let word = self.slots.word(tag.index);
-        let stale = self.slots.tag(tag.index) != tag || !word.is_of(tag.generation);
-        // Without a slot, generation 0 would pass for the present one.
-        let Some(state) = self.slots.get(tag.index).filter(|_| !stale) else {
+        let current = self.slots.is_current(tag);
+        let Some(state) = self.slots.get(tag.index).filter(|_| current) else {
             self.counters.count(Counter::StaleAnswer);
             return None;
         };

@@ -167,6 +167,8 @@ impl<P: Ports> Driver<'_, P> {
             RequestKind::Get => Role::NakGet,
         };
         self.slots.answer(tag.index, role, Some(why));
+        // The time for the decision is over, or nearly. The answer has a time of its own.
+        self.slots.arm(tag.index, now.after(self.final_bound()));
         self.post_answer(now, tag);
     }
 }

@@ -166,6 +166,14 @@ impl<'m> Slots<'m> {
         self.shared.tag(slot)
     }
 
+    /// Whether a tag, of any origin, names the present use of a slot.
+    #[inline]
+    pub fn is_current(&self, tag: Tag) -> bool {
+        let word = self.word(tag.index);
+        // A slot that was never used has generation 0.
+        self.tag(tag.index) == tag && word.is_of(tag.generation) && word.phase() != Phase::Free
+    }
+
     /// The peer, incarnation and link of a slot's transfer.
     #[inline]
     pub fn owner(&self, slot: u32) -> Owner {

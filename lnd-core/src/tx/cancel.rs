@@ -86,8 +86,10 @@ impl<P: Ports> Driver<'_, P> {
         // `on_time` is called for the present time.
         let Some(state) = self.slots.get(tag.index) else { return false };
         let role = state.role;
-        // The timer of a cancelled transfer bounds its drain.
+        // The timer of a cancelled transfer bounds its drain. A final message that has room now is
+        // sent, whatever its timer says: a pause may have moved it (R41).
         let bounded = !state.flags.contains(Flags::DRAINING)
+            && !role.is_final()
             && matches!(self.slots.word(tag.index).phase(), Phase::Queued | Phase::Live);
         let late = bounded && self.slots.armed(tag.index).is_some_and(|due| due <= now);
         if late {

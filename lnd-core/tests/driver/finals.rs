@@ -15,7 +15,7 @@ use super::world::{config, World, LINK0};
 
 /// Two nodes that have met over one link; `signals`: their engines tell the end of a pull to its
 /// source.
-fn met(signals: bool, config: Config) -> World {
+pub(super) fn met(signals: bool, config: Config) -> World {
     met_of(2, 1, signals, config)
 }
 

@@ -38,21 +38,21 @@ const SMALL: u32 = 4;
 fn put_against_peer_down() {
     let faults = Faults { peer_down: [1, 1], ..NONE };
     let setup = Setup::new("put, peers down").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, OK_THOUGH_DOWN, EARLY], 1_849);
+    explore(setup, &[OK, ERROR, LOST_RACE, OK_THOUGH_DOWN, EARLY], 1_851);
 }
 
 #[test]
 fn put_against_peers_and_links_down() {
     let faults = Faults { peer_down: [1, 1], link_down: [1, 1], ..NONE };
     let setup = Setup::new("put, peers and links down").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_COMPLETION], 163_418);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_COMPLETION], 164_073);
 }
 
 #[test]
 fn get_against_peers_and_links_down() {
     let faults = Faults { peer_down: [1, 1], link_down: [1, 1], ..NONE };
     let setup = Setup::new("get, peers and links down").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_ANSWER], 111_512);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_ANSWER], 113_762);
 }
 
 /// What is stopped is the connection; the link's gate never closes.
@@ -61,7 +61,7 @@ fn put_against_peers_and_connections_down() {
     let faults = Faults { peer_down: [1, 1], connection_down: [1, 1], ..NONE };
     let setup = Setup { connects: true, ..Setup::new("put, peers and connections down") };
     let setup = setup.sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_COMPLETION], 57_052);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_COMPLETION], 57_258);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn get_against_connections_and_links_down() {
     let faults = Faults { connection_down: [1, 1], link_down: [1, 0], ..NONE };
     let setup = Setup { connects: true, ..Setup::new("get, connections and a link down") };
     let setup = setup.sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 23_579);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 24_348);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn puts_that_cross_against_peer_down() {
     let faults = Faults { peer_down: [1, 0], ..NONE };
     let setup = Setup::new("put against put, peer down");
     let setup = setup.sends(0, Put, LARGE).sends(1, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, OK_THOUGH_DOWN], 84_767);
+    explore(setup, &[OK, ERROR, LOST_RACE, OK_THOUGH_DOWN], 84_859);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn r25_a_pull_that_waits_for_another_against_peer_down() {
     let faults = Faults { peer_down: [0, 1], ..NONE };
     let setup = Setup { pulls: 1, ..Setup::new("put against get, one pull at a time, peer down") };
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE], 21_362);
+    explore(setup, &[OK, ERROR, LOST_RACE], 21_944);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn r25_a_pull_that_waits_for_another_against_shutdown() {
     let faults = Faults { shutdown: [0, 1], ..NONE };
     let setup = Setup { pulls: 1, ..Setup::new("put against get, one pull at a time, shutdown") };
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, QUIESCENT], 34_374);
+    explore(setup, &[OK, ERROR, LOST_RACE, QUIESCENT], 34_506);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn inv_15_gets_that_cross_against_shutdown() {
     let faults = Faults { shutdown: [1, 0], ..NONE };
     let setup = Setup::new("get against get, shutdown");
     let setup = setup.sends(0, Get, LARGE).sends(1, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, QUIESCENT, REFUSED], 47_638);
+    explore(setup, &[OK, ERROR, QUIESCENT, REFUSED], 50_352);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn get_without_remote_completion_against_the_pullers_connection_down() {
     let setup =
         Setup { signalled: false, connects: true, slots: 4, ..Setup::new("get, the word waits") };
     let setup = setup.sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, ASSERTED, FINAL_WAITED], 5_805);
+    explore(setup, &[OK, ERROR, ASSERTED, FINAL_WAITED], 6_241);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn put_without_remote_completion_against_loss_and_link_down() {
 fn get_without_remote_completion_against_loss_and_link_down() {
     let faults = Faults { lost: 1, unverified: 1, link_down: [0, 1], ..NONE };
     let setup = Setup { signalled: false, ..Setup::new("get, done by word") };
-    explore(setup.sends(0, Get, LARGE).with(faults), &[OK, ERROR, ASSERTED, DEADLINE], 3_405);
+    explore(setup.sends(0, Get, LARGE).with(faults), &[OK, ERROR, ASSERTED, DEADLINE], 3_504);
 }
 
 #[test]
@@ -219,21 +219,21 @@ fn lu17841_put_against_new_incarnations_of_either_side() {
 fn lu17841_get_against_new_incarnations_of_either_side() {
     let faults = Faults { restarted: [1, 1], twice: 1, ..NONE };
     let setup = Setup::new("get, new lives").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_INCARNATION], 8_577);
+    explore(setup, &[OK, ERROR, WRONG_INCARNATION], 8_879);
 }
 
 #[test]
 fn put_against_refusal_delay_and_a_broken_engine() {
     let faults = Faults { refused: 1, put_off: 1, broken: 1, slow: 2, ..NONE };
     let setup = Setup::new("put, refused or late").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 6_414);
+    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 6_556);
 }
 
 #[test]
 fn get_against_refusal_delay_and_a_broken_engine() {
     let faults = Faults { refused: 1, put_off: 1, broken: 1, slow: 2, ..NONE };
     let setup = Setup::new("get, refused or late").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 3_377);
+    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 4_142);
 }
 
 /// Two small messages over one credit to a node that does not run for any time, and that keeps what
@@ -312,7 +312,7 @@ fn inv_2_put_that_is_withdrawn_from_engines_that_do_not_invalidate() {
 fn inv_2_get_that_is_withdrawn_from_engines_that_do_not_invalidate() {
     let faults = Faults { withdrawn: [1, 1], ..NONE };
     let setup = cancel_first("get, withdrawn, no recalls", faults).sends(0, Get, LARGE);
-    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, STALE_ANSWER], 712);
+    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, STALE_ANSWER], 756);
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn put_and_get_that_cross_and_are_withdrawn_without_invalidates() {
     let faults = Faults { withdrawn: [1, 1], ..NONE };
     let setup = cancel_first("put against get, withdrawn, no recalls", faults);
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE);
-    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 134_726);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 145_953);
 }
 
 /// Two puts by one slot over one pull: what waits is called off, and an answer is of one use of a

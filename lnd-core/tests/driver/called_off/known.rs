@@ -185,6 +185,30 @@ fn r31_cancels_of_what_is_not_there_change_nothing() {
     assert_goes_on(&mut w);
 }
 
+/// S0-17: of a GET that has ended it is not known whether it was pulled, and the one that has its
+/// slot now says nothing of it.
+#[test]
+fn s0_17_a_later_get_in_the_same_slot_is_no_promise_for_one_before() {
+    let mut w = met();
+    w.hold("put_req");
+    w.hold("get_req");
+    w.put(1, 0, 3000).unwrap();
+    w.settle();
+    let from = w.letter(0).unwrap().envelope;
+    let get = w.get(0, 1, 3000).unwrap();
+    w.settle();
+    let sink = Tag { generation: get.generation.wrapping_sub(1), ..get };
+    let source = Tag { index: 9, generation: 77 };
+    assert!(w.hand(&Letter::new(LINK0, &from, &Message::CancelGet { source, sink })));
+    let answer = w.fabric.borrow().wire.back().cloned().unwrap();
+    assert_eq!(answer.message(), Message::PutNak { source, why: NakReason::Failed });
+    w.free("put_req");
+    w.free("get_req");
+    w.settle();
+    assert_eq!(w.report(0, get).status.errno, 0, "not touched");
+    assert_goes_on(&mut w);
+}
+
 /// What a channel still holds of a former session: its sender may have been promised that it is not
 /// pulled, and of that nothing is known any more.
 #[test]
