@@ -5,10 +5,18 @@
  */
 #include <lnd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SLOTS = 16, MAIL = 32, FRAME = 1024, LONG = 4096, SECOND = 1000000000 };
-#define MUST(call) do { if ((call) != LND_OK) puts("failed: " #call), __builtin_trap(); } while (0)
+#define MUST(call) must(#call, call)
+static void must(const char *call, enum lnd_error error)
+{
+	if (error == LND_OK)
+		return;
+	fprintf(stderr, "%s: %s\n", call, lnd_error_name(error));
+	exit(1);
+}
 
 static struct node {
 	struct lnd_ni *ni;
@@ -18,7 +26,7 @@ static struct node {
 	struct mail { char bytes[FRAME]; size_t len; } mail[2][MAIL];	/* a queue for each lane */
 	unsigned int written[2], read[2], stopped;	/* stopped: a bit for each link */
 } nodes[2];				/* their NIDs are 1 and 2 */
-static uint64_t now = SECOND;
+static uint64_t now = SECOND, reports;
 
 /* The engine. What is posted comes back once: pulled, or invalidated. */
 static void back(struct node *node, struct lnd_tag tag, uint32_t returned)
@@ -68,7 +76,10 @@ static uint32_t get(void *ctx, uint64_t at, void *to, uint32_t len)
 static uint32_t put(void *ctx, uint64_t at, const void *from, uint32_t len)
 { return !memcpy(((struct node *)ctx)->memory + at, from, len); }
 static void finalize(void *ctx, const struct lnd_report *report)
-{ printf("node %d: %u bytes, error %d\n", ctx == nodes ? 1 : 2, report->bytes, report->error); }
+{
+	printf("node %d: %u bytes, error %d\n", ctx == nodes ? 1 : 2, report->bytes, report->error);
+	reports++;
+}
 static const struct lnd_ops ops = {
 	.size = sizeof(ops), .engine_post = post, .engine_doorbell = doorbell, .engine_stop = stop,
 	.engine_invalidate = invalidate, .engine_reset = reset, .engine_quiesced = quiesced,
@@ -90,7 +101,8 @@ static void run(struct node *node)
 			if (error == LND_E_WAIT)
 				break;		/* the frame stays, and is offered again */
 			if (error == LND_REQUEST)
-				MUST(lnd_recv(node->ni, arrival.request, &to, now, NULL, NULL));
+				error = lnd_recv(node->ni, arrival.request, &to, now, NULL, NULL);
+			MUST(error);
 		}
 	MUST(lnd_run(node->ni, now += SECOND / 1000, 64, &next));	/* and wake up at next */
 }
@@ -116,5 +128,6 @@ int main(void)
 		for (unsigned int step = 0; step < 40; step++)
 			run(&nodes[step % 2]);
 	}
-	return memcmp(nodes[0].memory, nodes[1].memory + LONG, LONG) != 0;
+	/* Two PUTs: each is reported at both nodes. */
+	return reports != 4 || memcmp(nodes[0].memory, nodes[1].memory + LONG, LONG) != 0;
 }

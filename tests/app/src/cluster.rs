@@ -219,10 +219,14 @@ impl Running {
         let mut running = Self { nid: nid.to_string(), child: command.spawn()? };
         let path = default_path(&cluster.fabric, nid);
         let begun = Instant::now();
-        // Its control socket answers when it is up.
-        while Client::open(&path).is_err() {
+        // Its control socket answers when it is up. Another process may be this node already.
+        let us = running.child.id();
+        let is_up = || Client::open(&path).and_then(|it| it.process()).is_ok_and(|it| it == us);
+        while !is_up() {
             if let Some(status) = running.child.try_wait()? {
-                return Err(format!("{nid} has not started: {status}").into());
+                let said = node.log.as_ref().map(|log| format!("; {} says why", log.display()));
+                let said = said.unwrap_or_default();
+                return Err(format!("{nid} has not started: {status}{said}").into());
             }
             if signals::stopped() || begun.elapsed() > PATIENCE {
                 return Err(format!("{nid} has not started in time").into());

@@ -64,7 +64,10 @@ pub fn answer(
             let nid = parse_nid(word("nid")?)?;
             let up = request["up"].as_bool().ok_or("'up' is missing or no truth value")?;
             let node = node_of(nid).filter(|node| *node < station.fabric().shape().nodes);
-            if node.is_none() || nid == station.node.driver.identity().nid {
+            if nid == station.node.driver.identity().nid {
+                return Err(format!("{nid} is this node itself"));
+            }
+            if node.is_none() {
                 return Err(format!("{nid} is no peer on this fabric"));
             }
             if station.node.driver.peer(nid).is_none() {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::place::shortened;
-use super::system::connect;
+use super::system::{connect, listener};
 use super::{LINE, VERSION};
 use crate::process::Broken;
 
@@ -24,6 +24,14 @@ pub struct Client {
 }
 
 impl Client {
+    /// The process of the node.
+    ///
+    /// # Errors
+    /// The kernel does not say.
+    pub fn process(&self) -> Result<u32, Broken> {
+        Ok(listener(self.stream.get_ref())?)
+    }
+
     /// Connects.
     ///
     /// # Errors

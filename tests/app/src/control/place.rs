@@ -40,7 +40,7 @@ pub fn find(fabric: &Path, nid: Option<Nid>) -> Result<PathBuf, Broken> {
         several => {
             let names: Vec<String> =
                 several.iter().map(|path| path.display().to_string()).collect();
-            let why = format!("several nodes ({}): --node says which", names.join(", "));
+            let why = format!("several nodes ({}): --node 1@soft says which", names.join(", "));
             Err(format!("{}: {why}", fabric.display()).into())
         }
     }
@@ -60,6 +60,13 @@ pub fn find_all(fabric: &Path) -> Result<Vec<PathBuf>, Broken> {
 }
 
 fn none(fabric: &Path) -> Broken {
+    let barred = |path: &PathBuf| {
+        let found = shortened(path).and_then(|(_dir, short)| is_taken(&short));
+        found.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+    };
+    if let Some(path) = sockets(fabric).ok().and_then(|all| all.into_iter().find(barred)) {
+        return format!("{}: only the user who runs the node may connect", path.display()).into();
+    }
     let why = "no node here has a control socket; `lnd node` makes one";
     format!("{}: {why}", fabric.display()).into()
 }

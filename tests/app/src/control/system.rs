@@ -48,6 +48,19 @@ fn address(path: &Path) -> io::Result<(libc::sockaddr_un, libc::socklen_t)> {
     Ok((address, size_of::<libc::sockaddr_un>() as libc::socklen_t))
 }
 
+/// The process that listens at the other end.
+pub(super) fn listener(stream: &UnixStream) -> io::Result<u32> {
+    let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    let raw = stream.as_raw_fd();
+    // SAFETY: the structure is as long as is said, and outlives the call.
+    checked(unsafe {
+        let to = (&raw mut found).cast();
+        libc::getsockopt(raw, libc::SOL_SOCKET, libc::SO_PEERCRED, to, &mut length)
+    })?;
+    u32::try_from(found.pid).map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
 /// Listens at a path that only this process's user may use. A file that gets its mode when it is
 /// there already can be opened before that; here the socket has its mode before it has a name, and
 /// its file gets that mode.

@@ -227,11 +227,17 @@ pub fn get(setup: &Setup, name: &str, to: &Path, from: Nid, manner: Manner) -> R
         crate::output::use_stderr();
     }
     // The node's thread fetches while this one's file system works.
-    let sink = WriteBehind::new(Out::open(to)?);
+    let out = Out::open(to)?;
+    let fetched = out.for_stdout()?;
+    let sink = WriteBehind::new(out);
     let bar = progress::bytes(name, manner.quiet);
     let words = Words { what: &format!("get {name} from {from}"), local: to, bar };
     let make = || Job::get(from, name, sink, Instant::NEVER);
     let done = ask(setup, from, &words, once(make))?;
+    if let Some(fetched) = fetched {
+        signals::release();
+        input::deliver(fetched)?;
+    }
     notified("get", name, &done, manner);
     Ok(())
 }

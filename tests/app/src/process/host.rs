@@ -159,7 +159,8 @@ fn host_on(
             // What has come is told with a time that is not before it came.
             let then = if busy { station.now() } else { now };
             busy |= act(then, actor, &mut station, &mut window);
-            while let Some(asked) = control.as_ref().and_then(Socket::next) {
+            // One a round: a client that asks without a pause must not hold the node up.
+            if let Some(asked) = control.as_ref().and_then(Socket::next) {
                 let answered = answer_to(now, &mut station, actor, &asked.request);
                 asked.answer(answered);
             }
@@ -303,7 +304,10 @@ fn join<'m>(
             other => return Ok(other?),
         }
     }
-    Err(format!("every node of {} is taken", setup.fabric.display()).into())
+    let (at, all) = (setup.fabric.display(), fabric.shape().nodes);
+    let why =
+        "a client takes one, too; end one, or make a larger fabric: --nodes, another --fabric";
+    Err(format!("every node of {at} is taken, all {all}: {why}").into())
 }
 
 /// Ends the mover when it is dropped.

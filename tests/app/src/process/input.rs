@@ -128,6 +128,16 @@ impl Out {
     }
 }
 
+impl Out {
+    /// What [`deliver`] is to write once the file has been fetched.
+    pub fn for_stdout(&self) -> io::Result<Option<File>> {
+        match self {
+            Self::File(_) => Ok(None),
+            Self::Stdout(file) => file.try_clone().map(Some),
+        }
+    }
+}
+
 impl Sink for Out {
     fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         match self {
@@ -142,13 +152,17 @@ impl Sink for Out {
     fn finish(&mut self, size: u64) -> io::Result<()> {
         match self {
             Self::File(sink) => sink.finish(size),
-            Self::Stdout(file) => {
-                file.set_len(size)?;
-                file.rewind()?;
-                let mut out = io::stdout().lock();
-                io::copy(file, &mut out)?;
-                out.flush()
-            }
+            Self::Stdout(file) => file.set_len(size),
         }
     }
+}
+
+/// Writes to standard output what has been fetched for it. Context: no node runs any more, for the
+/// reader may take its time; a signal ends the process.
+pub(super) fn deliver(mut fetched: File) -> Result<(), Broken> {
+    let named = |error: io::Error| format!("standard output: {error}");
+    fetched.rewind().map_err(named)?;
+    let mut out = io::stdout().lock();
+    io::copy(&mut fetched, &mut out).and_then(|_| out.flush()).map_err(named)?;
+    Ok(())
 }

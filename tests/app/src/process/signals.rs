@@ -24,6 +24,18 @@ pub fn catch() {
     }
 }
 
+/// From now on they end the process at once.
+pub(super) fn release() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the default action takes the place of our handler; what is ignored stays so.
+        let before = unsafe { libc::signal(signal, libc::SIG_DFL) };
+        if before == libc::SIG_IGN {
+            // SAFETY: as it was.
+            unsafe { libc::signal(signal, libc::SIG_IGN) };
+        }
+    }
+}
+
 /// Whether the end was asked for.
 pub fn stopped() -> bool {
     STOP.load(Ordering::Relaxed)

@@ -36,7 +36,7 @@ fn knobs_are_set_within_their_ranges_and_peers_are_declared_down() {
         (["net", "set", "file_bytes_max", "-"], "invalid value '-'"),
         (["health", "set", "health_sensitivity", "9"], "decides between the interfaces of a node"),
         (["health", "set", "transaction_timeout", "9"], "message_timeout_ms, in milliseconds"),
-        (["peer", "set", "1@soft", "down"], "1@soft0 is no peer on this fabric"),
+        (["peer", "set", "1@soft", "down"], "1@soft0 is this node itself"),
         (["peer", "set", "9@soft", "down"], "9@soft0 is no peer on this fabric"),
         (["peer", "set", "3@soft", "down"], "3@soft0: the node knows no such peer"),
     ] {

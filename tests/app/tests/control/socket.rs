@@ -64,7 +64,7 @@ fn a_socket_that_no_node_answers_is_told_of_as_what_it_is() {
     let mut other = place.start("other.log", &args);
     other.wait_until("the node is up", |log| log.contains("is up"));
     let told = place.refused(&["net", "show"]);
-    assert!(told.contains("several nodes") && told.contains("--node says which"), "{told}");
+    assert!(told.contains("several nodes") && told.contains("says which"), "{told}");
     let net = place.ok(&["net", "show", "--node", "2@soft"]);
     assert!(net.contains("nid: 2@soft0"), "{net}");
     // What a killed node has left does not count.
