@@ -25,7 +25,7 @@ debug_source() {
     (
         cd "$work/source"
         apt-get download -qq linux-source-6.1 ||
-            { apt-get update -qq && apt-get download -qq linux-source-6.1; }
+            { alone apt-get update -qq && apt-get download -qq linux-source-6.1; }
         dpkg-deb --fsys-tarfile linux-source-6.1_*.deb | tar -xO ./usr/src/linux-source-6.1.tar.xz |
             tar -xJ --strip-components=1
         rm -f linux-source-6.1_*.deb

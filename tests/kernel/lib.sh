@@ -71,7 +71,7 @@ image_files() {
     (
         cd "$from"
         apt-get download -qq "$image=$version" 2>/dev/null ||
-            { apt-get update -qq && apt-get download -qq "$image=$version"; }
+            { alone apt-get update -qq && apt-get download -qq "$image=$version"; }
         dpkg-deb --fsys-tarfile "$image"_*.deb |
             tar -x -C "$1" --strip-components="$2" --wildcards "${@:3}"
     ) || fail "apt-get download $image=$version"

@@ -39,9 +39,24 @@ fail() {
     exit 1
 }
 
+# alone COMMAND…: not while the other lane sets something up.
+alone() {
+    local lock status=0
+    mkdir -p "$target"
+    exec {lock}>"$target/setting-up"
+    flock "$lock"
+    "$@" || status=$?
+    exec {lock}>&-
+    return "$status"
+}
+
 # need_apt PROGRAM [PACKAGE…]: installs Debian packages if the program is missing.
-apt_lists_are_fresh=
 need_apt() {
+    command -v "$1" >/dev/null || alone install_apt "$@"
+}
+
+apt_lists_are_fresh=
+install_apt() {
     local program=$1 packages=("${@:2}")
     command -v "$program" >/dev/null && return
     [ "${#packages[@]}" -gt 0 ] || packages=("$program")
@@ -57,6 +72,10 @@ need_apt() {
 
 # need_target TRIPLE…: the standard library of other targets.
 need_target() {
+    alone install_target "$@"
+}
+
+install_target() {
     local installed triple
     installed=$(rustup target list --installed)
     for triple in "$@"; do
@@ -67,6 +86,10 @@ need_target() {
 
 # need_component NAME [TOOLCHAIN]: a component such as clippy.
 need_component() {
+    alone install_component "$@"
+}
+
+install_component() {
     local args=(${2:+--toolchain "$2"})
     grep -q "^$1\b" <(rustup component list --installed "${args[@]}") ||
         rustup component add "${args[@]}" "$1" || fail "missing: rustup component add ${args[*]} $1"
@@ -74,12 +97,16 @@ need_component() {
 
 # need_nightly [COMPONENT…]: the nightly toolchain, for sanitizers, Miri and coverage.
 need_nightly() {
+    alone install_nightly "$@"
+}
+
+install_nightly() {
     local component
     rustup run nightly rustc --version >/dev/null 2>&1 ||
         rustup toolchain install nightly --profile minimal ||
         fail "missing: rustup toolchain install nightly"
     for component in "$@"; do
-        need_component "$component" nightly
+        install_component "$component" nightly
     done
 }
 
