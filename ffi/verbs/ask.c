@@ -67,6 +67,17 @@ void lnd_verbs_break(struct lnd_verbs_peer *peer, struct ib_wc *wc)
 	spin_unlock_bh(&peer->lock);
 }
 
+/* The node's thread looks at the peer's frames in its next round. Context: any. */
+void lnd_verbs_arrival(struct lnd_verbs_peer *peer)
+{
+	struct lnd_verbs_node *node = peer->node;
+
+	spin_lock_bh(&node->arrivals_lock);
+	if (list_empty(&peer->arrival))
+		list_add_tail(&peer->arrival, &node->arrivals);
+	spin_unlock_bh(&node->arrivals_lock);
+}
+
 /* Frames wait for a connection. Context: any, with its lock. */
 void lnd_verbs_want(struct lnd_verbs_peer *peer)
 {

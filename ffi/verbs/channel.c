@@ -91,17 +91,6 @@ static bool lnd_verbs_take_grants(struct lnd_verbs_peer *peer, const struct lnd_
 	return true;
 }
 
-/* The node's thread looks at the peer's frames in its next round. Context: any. */
-void lnd_verbs_arrival(struct lnd_verbs_peer *peer)
-{
-	struct lnd_verbs_node *node = peer->node;
-
-	spin_lock_bh(&node->arrivals_lock);
-	if (list_empty(&peer->arrival))
-		list_add_tail(&peer->arrival, &node->arrivals);
-	spin_unlock_bh(&node->arrivals_lock);
-}
-
 static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct lnd_verbs_frame *frame = container_of(wc->wr_cqe, struct lnd_verbs_frame, cqe);

@@ -15,6 +15,7 @@
  *   listen.c    requests of peers
  *   cm.c        what rdma_cm reports, and who is at the other end
  *   port.c      network devices that go down and come up: the link's state
+ *   room.c      whether there is room for a frame at a peer
  *   channel.c   frames in, and the credits that receives are
  *   send.c      frames out: SEND into receives that are there for them
  *   frames.c    their buffers
@@ -389,6 +390,7 @@ int lnd_verbs_post(struct lnd_verbs_peer *peer, struct ib_send_wr *wr);
 void lnd_verbs_kick(struct lnd_verbs_peer *peer);
 void lnd_verbs_fail(struct lnd_verbs_peer *peer, const char *why);
 void lnd_verbs_break(struct lnd_verbs_peer *peer, struct ib_wc *wc);
+void lnd_verbs_arrival(struct lnd_verbs_peer *peer);
 void lnd_verbs_want(struct lnd_verbs_peer *peer);
 void lnd_verbs_stop(struct lnd_verbs_peer *peer);
 void lnd_verbs_reset(struct lnd_verbs_peer *peer);
@@ -437,19 +439,21 @@ void lnd_verbs_channel_exit(struct lnd_verbs_peer *peer);
 int lnd_verbs_channel_open(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_close(struct lnd_verbs_peer *peer);
 void lnd_verbs_channel_up(struct lnd_verbs_peer *peer);
-void lnd_verbs_arrival(struct lnd_verbs_peer *peer);
 struct lnd_verbs_frame *lnd_verbs_arrived(struct lnd_verbs_peer *peer, const bool *waits);
 void lnd_verbs_release(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame);
 
-/* send.c */
+/* room.c */
 bool lnd_verbs_has_room(const struct lnd_verbs_peer *peer, u32 lane);
+bool lnd_verbs_ready(struct lnd_verbs_peer *peer, u32 lane);
+void lnd_verbs_lacks(struct lnd_verbs_peer *peer, u32 lane);
+bool lnd_verbs_fed(const struct lnd_verbs_peer *peer);
+void lnd_verbs_feed(struct lnd_verbs_peer *peer);
+
+/* send.c */
 void lnd_verbs_reg(struct lnd_verbs_region *region, struct ib_reg_wr *wr);
 void lnd_verbs_note(struct lnd_verbs_peer *peer);
 int lnd_verbs_send_frame(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame, u32 lane,
 			 u32 len);
-bool lnd_verbs_ready(struct lnd_verbs_peer *peer, u32 lane);
-bool lnd_verbs_fed(const struct lnd_verbs_peer *peer);
-void lnd_verbs_feed(struct lnd_verbs_peer *peer);
 u32 lnd_verbs_send(struct lnd_verbs_peer *peer, const struct lnd_frame *frame);
 
 /* desc.c */

@@ -4,6 +4,7 @@
  * know no hardware. The context of each is in lnd.h at struct lnd_ops.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <linux/delay.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 
@@ -65,6 +66,23 @@ u32 lnd_host_links(const struct lnd_host_node *node, u32 state)
 	for (link = 0; link < node->fabric->links; link++)
 		links += !lnd_link_state_get(node->ni, link, &is) && is == state;
 	return links;
+}
+
+/**
+ * lnd_host_await_links() - Waits until the node's thread has brought its links up.
+ * @node: the node, whose thread runs.
+ *
+ * A node that is announced before would refuse what its peers send at once. A link whose cable is
+ * pulled stays down: the wait is short.
+ *
+ * Context: thread.
+ */
+void lnd_host_await_links(const struct lnd_host_node *node)
+{
+	unsigned int tries;
+
+	for (tries = 500; tries && lnd_host_links(node, LND_LINK_UP) < node->fabric->links; tries--)
+		usleep_range(500, 1000);
 }
 
 void lnd_host_lock(void *ctx)

@@ -320,6 +320,7 @@ int lnd_host_node_bus(struct lnd_host_node *node, u32 link, bool gone);
 /* base.c */
 int lnd_host_node_init(struct lnd_host_node *node, struct lnd_host_fabric *fabric, u32 number);
 u32 lnd_host_links(const struct lnd_host_node *node, u32 state);
+void lnd_host_await_links(const struct lnd_host_node *node);
 u64 lnd_host_node_run(struct lnd_host_node *node, u64 now);
 void lnd_host_node_rest(struct lnd_host_node *node, u64 now, u64 next);
 void lnd_host_lock(void *ctx);
@@ -364,7 +365,6 @@ void lnd_host_node_kick(struct lnd_host_node *node);
 void lnd_host_ring(struct lnd_host_fabric *fabric, u64 nodes);
 
 /* start.c */
-void lnd_host_await_links(const struct lnd_host_node *node);
 int lnd_host_fabric_start(struct lnd_host_fabric *fabric);
 void lnd_host_fabric_stop(struct lnd_host_fabric *fabric);
 

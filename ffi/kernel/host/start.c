@@ -1,27 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Starts and stops all of this host's nodes on a fabric, in good order. */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
-#include <linux/delay.h>
 #include <linux/kernel.h>
 
 #include "lnd_host.h"
-
-/**
- * lnd_host_await_links() - Waits until the node's thread has brought its links up.
- * @node: the node, whose thread runs.
- *
- * A node that is announced before would refuse what its peers send at once. A link whose cable is
- * pulled stays down: the wait is short.
- *
- * Context: thread.
- */
-void lnd_host_await_links(const struct lnd_host_node *node)
-{
-	unsigned int tries;
-
-	for (tries = 500; tries && lnd_host_links(node, LND_LINK_UP) < node->fabric->links; tries--)
-		usleep_range(500, 1000);
-}
 
 /**
  * lnd_host_fabric_start() - Starts this host's nodes.
