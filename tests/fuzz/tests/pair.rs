@@ -4,6 +4,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+/// What decision 0018 leaves: the last of four lives ends in good order, behind a request of the
+/// first.
+#[test]
+fn s0_18_what_is_left_behind_a_crash_is_known() {
+    lnd_fuzz::pair(include_bytes!("../corpus/pair/left-behind-a-crash.bin"));
+}
+
 /// A sender whose short deadlines pass while the receiver's pulls wait: the receiver's own count
 /// bounds what it takes of one peer.
 #[test]

@@ -372,6 +372,10 @@ impl<'m> World<'m> {
                 break;
             }
         }
+        for (way, letters) in &self.ways {
+            let last = self.nodes[way.0].driver.identity().incarnation;
+            self.book.lies(last, letters.iter().map(|letter| letter.bytes.as_slice()));
+        }
         self.book.check();
         self.nodes.iter_mut().for_each(Node::run_down);
     }
