@@ -169,9 +169,8 @@ impl<'m> Slots<'m> {
     /// Whether a tag, of any origin, names the present use of a slot.
     #[inline]
     pub fn is_current(&self, tag: Tag) -> bool {
-        let word = self.word(tag.index);
         // A slot that was never used has generation 0.
-        self.tag(tag.index) == tag && word.is_of(tag.generation) && word.phase() != Phase::Free
+        self.tag(tag.index) == tag && self.word(tag.index).phase() != Phase::Free
     }
 
     /// The peer, incarnation and link of a slot's transfer.
