@@ -82,7 +82,7 @@ int lnd_lnet_startup(struct lnet_ni *ni)
 	node = lnd_lnet_find(lnd_lnet_fabrics, ni->ni_interface ?: "");
 	if (!node) {
 		/* "(null)": none was named */
-		pr_notice("%s: no such interface on this machine\n", ni->ni_interface);
+		pr_notice("%s: no such interface here\n", ni->ni_interface);
 		rc = -ENODEV;
 	} else if (node->upper->ni) {
 		rc = -EBUSY;

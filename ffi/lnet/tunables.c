@@ -8,7 +8,7 @@
 
 static unsigned int credits = 256;
 module_param(credits, uint, 0444);
-MODULE_PARM_DESC(credits, "messages under way, unless the network says it");
+MODULE_PARM_DESC(credits, "messages under way");
 
 static unsigned int peer_credits = 8;
 module_param(peer_credits, uint, 0444);
@@ -16,7 +16,7 @@ MODULE_PARM_DESC(peer_credits, "messages under way to a peer");
 
 static unsigned int peer_timeout = 180;
 module_param(peer_timeout, uint, 0444);
-MODULE_PARM_DESC(peer_timeout, "seconds of silence until a router's peer is dead");
+MODULE_PARM_DESC(peer_timeout, "seconds until a router's silent peer is dead");
 
 /* The driver's own tunables, in the place that LNet has for those of any driver. */
 static struct lnd_lnet_tunables *lnd_lnet_own(struct lnet_lnd_tunables *tunables)

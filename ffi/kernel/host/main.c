@@ -8,7 +8,7 @@
 
 static char *transport = "loop";
 module_param(transport, charp, 0444);
-MODULE_PARM_DESC(transport, "loop (in this kernel) or ivshmem (PCI device)");
+MODULE_PARM_DESC(transport, "loop (this kernel) or ivshmem (PCI)");
 
 static bool lnd_host_is_loop(void)
 {

@@ -14,11 +14,11 @@ MODULE_PARM_DESC(drain_ms, "ms for an invalidated descriptor to come back");
 
 unsigned int lnd_host_poll_ms;
 module_param_named(poll_ms, lnd_host_poll_ms, uint, 0444);
-MODULE_PARM_DESC(poll_ms, "ms between polls for peers that do not ring; 0: none");
+MODULE_PARM_DESC(poll_ms, "ms between polls for peers that do not ring");
 
 unsigned int lnd_host_busy_poll_us;
 module_param_named(busy_poll_us, lnd_host_busy_poll_us, uint, 0644);
-MODULE_PARM_DESC(busy_poll_us, "us a thread looks for work before it sleeps; 0: none");
+MODULE_PARM_DESC(busy_poll_us, "us a thread looks for work before it sleeps");
 
 #ifdef LND_HOST_SOFTIRQ
 static char *completion = "hard";

@@ -29,7 +29,7 @@
 
 static unsigned int shards = 1;
 module_param(shards, uint, 0444);
-MODULE_PARM_DESC(shards, "ivshmem: nodes of each machine, the same on all");
+MODULE_PARM_DESC(shards, "ivshmem: nodes of each machine");
 
 struct lnd_host_pci {
 	struct pci_dev *device;

@@ -22,8 +22,14 @@ const BOUND: Span = Span::from_secs(30);
 
 impl<P: Ports> Driver<'_, P> {
     /// The time for which a final message waits: no longer than a peer's request for a decision.
-    pub(crate) fn final_bound(&self) -> Span {
+    pub(super) fn final_bound(&self) -> Span {
         self.config.decision_bound.min(BOUND)
+    }
+
+    /// A final message waits from now on.
+    #[inline(never)]
+    pub(crate) fn arm_final(&mut self, now: Instant, slot: u32) {
+        self.slots.arm(slot, now.after(self.final_bound()));
     }
 
     /// Keeps a final message that was not sent. The slot of its transfer was freed just now.
@@ -63,7 +69,7 @@ impl<P: Ports> Driver<'_, P> {
         self.counters.count(Counter::FinalsWaited);
         self.slots.answer(tag.index, role, why);
         self.slots.publish(tag, Word::queued(tag.generation));
-        self.slots.arm(tag.index, now.after(self.final_bound()));
+        self.arm_final(now, tag.index);
         self.replies.push(&mut self.slots, tag.index);
     }
 }

@@ -51,20 +51,18 @@ impl<P: Ports> Driver<'_, P> {
         // peer has staged.
         let here = self.slots.owner(it.sink.index).link() == Some(link);
         let fits = here && self.is_with(it.sink, id);
-        let Some(state) = self.answer_to(it.sink, fits, |role| role == Role::GetSink) else {
-            if !self.slots.is_current(it.sink) {
-                self.refuse_pull(now, link, id, it.source);
-            }
-            return;
+        let awaited = self.answer_to(it.sink, fits, |role| role == Role::GetSink);
+        let room = match awaited.map(|state| state.length) {
+            Some(room) => room,
+            None if self.slots.is_current(it.sink) => return,
+            None => return self.refuse_pull(now, link, id, it.source),
         };
-        let room = state.length;
         // The answer may come before `on_time` is called for the present time. A late transfer must
         // not start to pull (INV-9).
         if self.end_if_late(now, it.sink)
             || self.apply(now, it.sink, Event::Accepted) != Some(Effect::StartPull)
         {
-            self.refuse_pull(now, link, id, it.source);
-            return;
+            return self.refuse_pull(now, link, id, it.source);
         }
         let signalled = self.peers.get(id).is_some_and(|peer| peer.is(PeerFlags::SIGNALLED));
         // The role changes only after the step. If another context has cancelled the transfer, it
@@ -92,6 +90,7 @@ impl<P: Ports> Driver<'_, P> {
     /// be a repetition that comes after a pull, so the refusal proves nothing. It takes no slot
     /// (INV-8): if it finds no room, the peer's deadline ends the wait.
     #[cold]
+    #[inline(never)]
     fn refuse_pull(&mut self, now: Instant, link: LinkId, id: PeerId, source: Tag) {
         let why = NakReason::Failed;
         self.send_control(now, id, Some(link), &Message::PutNak { source, why });

@@ -168,7 +168,7 @@ impl<P: Ports> Driver<'_, P> {
         };
         self.slots.answer(tag.index, role, Some(why));
         // The time for the decision is over, or nearly. The answer has a time of its own.
-        self.slots.arm(tag.index, now.after(self.final_bound()));
+        self.arm_final(now, tag.index);
         self.post_answer(now, tag);
     }
 }
