@@ -94,6 +94,7 @@ impl World<'_> {
         let Some(letter) = letters.pop_front() else { return false };
         let frame = decode(&letter.bytes, Checksum::On).expect("the driver's frames are sound");
         let (envelope, message) = frame.into_parts();
+        self.book.answered(to, &envelope, &message);
         let node = &mut self.nodes[to];
         node.now = self.now;
         match node.driver.on_message(self.now, link, &envelope, &message) {

@@ -38,6 +38,10 @@ pub struct Book {
     /// Incarnations that are over or shut down, and those of them that said goodbye.
     ended: BTreeSet<Incarnation>,
     goodbyes: BTreeSet<Incarnation>,
+    /// The last hello of each node: its session and attempt.
+    hellos: [Option<(u32, u8)>; 2],
+    /// Incarnations whose answers to such a hello have come.
+    proven: BTreeSet<Incarnation>,
     /// Messages that nothing brings out of a lane: see [`Self::lies`].
     held_up: BTreeSet<u32>,
 }
@@ -139,17 +143,33 @@ impl Book {
         self.taken.retain(|&(of, _)| of != node);
     }
 
+    /// A node says hello.
+    pub fn asks(&mut self, node: usize, envelope: &Envelope, message: &Message<'_>) {
+        if let Message::Hello(hello) = message {
+            self.hellos[node] = Some((envelope.session, hello.attempt));
+        }
+    }
+
+    /// An answer to a node's hello has come.
+    pub fn answered(&mut self, node: usize, envelope: &Envelope, message: &Message<'_>) {
+        if let Message::HelloAck(ack) = message {
+            if self.hellos[node] == Some((ack.session, ack.attempt)) {
+                self.proven.insert(envelope.from_incarnation);
+            }
+        }
+    }
+
     /// A lane in which frames are left at the end, oldest first. If its sender has left in good
-    /// order, and the first frame is of an incarnation that crashed before, nothing tells which of
-    /// the two was the last: what is behind waits until that node is there again (decision 0018,
-    /// what is left).
+    /// order and has not answered the last hello, and the first frame is of an incarnation that
+    /// crashed before, nothing tells which of the two was the last: what is behind waits until that
+    /// node is there again (decision 0018, what is left).
     pub fn lies<'f>(&mut self, last: Incarnation, lane: impl Iterator<Item = &'f [u8]>) {
         let frames = lane.map(|bytes| decode(bytes, Checksum::On).expect("a frame").into_parts());
         let mut first = None;
         for (envelope, message) in frames {
             let of = *first.get_or_insert(envelope.from_incarnation);
             let crashed = self.ended.contains(&of) && !self.goodbyes.contains(&of);
-            if crashed && self.goodbyes.contains(&last) {
+            if crashed && self.goodbyes.contains(&last) && !self.proven.contains(&last) {
                 self.held_up.extend(number_of(&message));
             }
         }

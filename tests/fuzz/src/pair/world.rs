@@ -238,6 +238,7 @@ impl<'m> World<'m> {
             let frame = decode(&letter.bytes, Checksum::On).expect("the driver's frames are sound");
             let (envelope, message) = frame.into_parts();
             self.book.leaves(self.now, &envelope, &message);
+            self.book.asks(node, &envelope, &message);
             self.absences[node].leaves(&message);
             if self.paused[1 - node] {
                 self.absences[1 - node].misses(&message);
