@@ -12,10 +12,11 @@
 #define LNET_PID_ANY (~(lnet_pid_t)0)
 #define LNET_PID_LUSTRE 12345
 
-/* The most that one message carries. */
+/* What peers read of an interface. */
 #define LNET_NI_STATUS_UP 0x15aac0de
 #define LNET_NI_STATUS_DOWN 0xdeadface
 
+/* The most that one message carries. */
 #define LNET_MTU_BITS 20
 #define LNET_MTU 0x100000U
 
