@@ -13,8 +13,8 @@ use crate::shape::LANES;
 
 /// Mailboxes that a pass of the likely ones looks at.
 const LIKELY: usize = 8;
-/// After so many whole passes, which mailboxes are likely is found out anew.
-const FORGET: u32 = 64;
+/// Whole passes of a term. A mailbox without a frame in a whole term is not likely any more.
+const TERM: u32 = 64;
 
 /// A frame that was copied out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +42,13 @@ pub struct Inbox<'m, S> {
     at: usize,
     mailbox: usize,
     seen: u32,
-    /// The mailboxes in which frames were found, in their order; the rest is `u16::MAX`.
-    likely: [u16; LIKELY],
-    /// Whole passes since they were forgotten.
+    /// The mailboxes in which frames were found in this term or the last one.
+    likely: Likely,
+    /// Those of this term: at its end the others are forgotten.
+    recent: Likely,
+    /// Whole passes, and how many there were when this term began.
     passes: u32,
+    term: u32,
     /// The frame copied last is still in its mailbox.
     offered: bool,
     /// The mailbox to check after this pass.
@@ -70,8 +73,10 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
             at: 0,
             mailbox: 0,
             seen: 0,
-            likely: [u16::MAX; LIKELY],
+            likely: Likely::NONE,
+            recent: Likely::NONE,
             passes: 0,
+            term: 0,
             offered: false,
             look: 0,
             me,
@@ -136,12 +141,9 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
     pub fn next(&mut self, budget: u32, into: &mut [u8]) -> Option<InboxFrame> {
         let frame = self.find(budget, into, Self::any_at);
         if frame.is_some() {
-            self.note();
+            self.recent.note(self.mailbox);
         } else {
             self.passes = self.passes.wrapping_add(1);
-            if self.passes >= FORGET {
-                (self.passes, self.likely) = (0, [u16::MAX; LIKELY]);
-            }
             self.look_after();
         }
         frame
@@ -152,7 +154,18 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
     /// passes now and then, and one before it sleeps. A pass ends before one of the other kind
     /// begins.
     pub fn next_likely(&mut self, budget: u32, into: &mut [u8]) -> Option<InboxFrame> {
-        self.find(budget, into, Self::likely_at)
+        if (self.at, self.seen, self.offered) == (0, 0, false) {
+            if self.passes.wrapping_sub(self.term) >= TERM {
+                self.term = self.passes;
+                self.likely = core::mem::replace(&mut self.recent, Likely::NONE);
+            }
+            (0..LIKELY).map_while(|at| self.recent.at(at)).for_each(|it| self.likely.note(it));
+        }
+        let frame = self.find(budget, into, Self::likely_at);
+        if frame.is_some() {
+            self.recent.note(self.mailbox);
+        }
+        frame
     }
 
     /// The mailbox at a place of a whole pass.
@@ -162,7 +175,7 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
 
     /// The mailbox at a place of a pass of the likely ones.
     fn likely_at(&self, at: usize) -> Option<usize> {
-        self.likely.get(at).filter(|&&number| number != u16::MAX).map(|&number| usize::from(number))
+        self.likely.at(at)
     }
 
     /// The next frame of a pass.
@@ -212,20 +225,6 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
         None
     }
 
-    /// The current mailbox is a likely one from now on. Beyond eight, the last are left to whole
-    /// passes.
-    fn note(&mut self) {
-        let Ok(mut number) = u16::try_from(self.mailbox) else { return };
-        if self.likely.contains(&number) {
-            return;
-        }
-        for place in &mut self.likely {
-            if *place > number {
-                core::mem::swap(place, &mut number);
-            }
-        }
-    }
-
     /// Removes the frame that [`next`](Self::next) has copied from its mailbox. Without one, the
     /// call has no effect.
     pub fn release(&mut self) {
@@ -252,6 +251,32 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
     fn turn(&mut self) {
         self.at = self.at.saturating_add(1);
         self.seen = 0;
+    }
+}
+
+/// Some mailboxes, in their order; the rest is `u16::MAX`.
+#[derive(Clone, Copy, Debug)]
+struct Likely([u16; LIKELY]);
+
+impl Likely {
+    const NONE: Self = Self([u16::MAX; LIKELY]);
+
+    /// The mailbox at a place.
+    fn at(&self, place: usize) -> Option<usize> {
+        self.0.get(place).filter(|&&number| number != u16::MAX).map(|&number| usize::from(number))
+    }
+
+    /// `mailbox` is one of them from now on. Beyond eight, the last are left to whole passes.
+    fn note(&mut self, mailbox: usize) {
+        let Ok(mut number) = u16::try_from(mailbox) else { return };
+        if self.0.contains(&number) {
+            return;
+        }
+        for place in &mut self.0 {
+            if *place > number {
+                core::mem::swap(place, &mut number);
+            }
+        }
     }
 }
 

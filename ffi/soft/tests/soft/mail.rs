@@ -118,12 +118,23 @@ fn a_pass_of_likely_mailboxes_looks_where_whole_passes_have_found_frames() {
     let all = [(1, Lane::Request, 7), (0, Lane::Request, 6), (1, Lane::Control, 5)];
     assert_eq!(pass(true, false, &all), [5, 6, 7], "control lanes first");
     assert_eq!(pass(true, true, &[(0, Lane::Request, 8)]), [5, 6, 8, 7]);
-    // Where nothing has come for long, nothing is likely.
-    for _ in 0..64 {
-        assert_eq!(pass(false, true, &[]), []);
+    // One that is in use stays a likely one. Where nothing has come for long, nothing is likely.
+    for _ in 0..3 {
+        for _ in 0..64 {
+            assert_eq!(pass(false, true, &[]), []);
+        }
+        assert_eq!(pass(true, true, &[(0, Lane::Request, 9)]), [9]);
     }
-    assert_eq!(pass(true, true, &[(0, Lane::Request, 9)]), []);
-    assert_eq!(pass(false, true, &[]), [9]);
+    assert_eq!(pass(true, true, &[(1, Lane::Request, 10)]), [], "silent for more than a term");
+    assert_eq!(pass(false, true, &[]), [10]);
+    for _ in 0..2 {
+        for _ in 0..64 {
+            assert_eq!(pass(false, true, &[]), []);
+        }
+        assert_eq!(pass(true, true, &[]), []);
+    }
+    assert_eq!(pass(true, true, &[(0, Lane::Request, 11)]), []);
+    assert_eq!(pass(false, true, &[]), [11]);
 }
 
 #[test]
