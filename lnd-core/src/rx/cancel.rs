@@ -118,8 +118,7 @@ impl<P: Ports> Driver<'_, P> {
     /// The same for a GET of ours. If its PULL_READY is still under way, that arrives too late.
     fn end_get(&mut self, now: Instant, id: PeerId, source: Tag, sink: Tag) -> Over {
         let with = self.slots.owner(sink.index).peer_index() as usize == id.index();
-        let fits = self.slots.tag(sink.index) == sink && with;
-        let there = fits && self.slots.word(sink.index).phase() != Phase::Free;
+        let there = with && self.slots.is_current(sink);
         let Some(state) = self.slots.get(sink.index).filter(|_| there) else {
             return Over::Ended;
         };

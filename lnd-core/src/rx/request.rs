@@ -102,10 +102,10 @@ impl<P: Ports> Driver<'_, P> {
             // A gap in a reliable channel is not a loss. The missing request is late, and moving
             // the window over it would break its sender's promise (S0-18).
             SequenceCheck::Fresh { lost: 1.. } if reliable => {
-                return self.begin_next_session(now, id, from.session);
+                return self.end_session(id, from.session);
             }
             SequenceCheck::Outside if reliable && peer.theirs.is_behind(sequence) => {
-                return self.begin_next_session(now, id, from.session);
+                return self.end_session(id, from.session);
             }
             SequenceCheck::Fresh { .. } => {}
             SequenceCheck::Outside => {
@@ -118,13 +118,13 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Handles a request whose number is beyond the window.
     #[cold]
-    fn begin_next_session(&mut self, now: Instant, id: PeerId, session: u32) -> Screened {
+    fn end_session(&mut self, id: PeerId, session: u32) -> Screened {
         // Only what its sender gives up is lost on a reliable channel. So the missing requests are
-        // late, or a delayed hello has restarted the count. The session is not counted any more:
-        // its sender begins the next one, and all of this one is accepted as a former session.
+        // late, or a delayed hello has restarted the count. The session is not counted any more.
+        // When this request is offered again, its sender is notified and begins the next session.
+        // All of this one is then accepted as a former session.
         self.counters.count(Counter::Waited);
         self.give_up_session(id, session);
-        self.notify_uncounted(now, id);
         Screened::Wait
     }
 

@@ -170,6 +170,26 @@ fn a_cancel_that_overtakes_a_pull_ready_ends_the_get() {
     }
 }
 
+/// R40: the channel never says how the GET_REQ ended. The GET that is called off waits for that no
+/// longer than the drain bound.
+#[test]
+fn r40_a_get_that_is_called_off_waits_for_its_message_no_longer_than_the_drain_bound() {
+    let mut w = met();
+    w.hold("pull_ready");
+    let deadline = w.now.after(Span::from_secs(100));
+    let order = Order { deadline, ..w.order(Kind::Get, 1, 3000) };
+    let get = w.send(0, order).unwrap();
+    let endings = w.fabric.borrow().endings.len();
+    w.fabric.borrow_mut().endings.retain(|ending| ending.tag != get);
+    assert_eq!(w.fabric.borrow().endings.len() + 1, endings);
+    w.settle();
+    w.sleep(Span::from_secs(31));
+    assert_eq!((w.said(1, 0, "cancel_get"), w.reported(0, get)), (1, false));
+    w.sleep(w.config.drain_bound);
+    assert_eq!(w.count(0, Counter::DrainBoundHit), 1);
+    assert_eq!(w.report(0, get).status.evidence, Some((Cause::Refused, Place::Answer)));
+}
+
 #[test]
 fn the_pull_of_a_get_comes_to_its_own_end_before_memory_is_taken_back() {
     let mut w = met();
