@@ -46,8 +46,9 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and all of the output is written
   1  not done: the reason is on standard error; of `sim` and `replay`: a rule was broken
-  2  a usage error, or a plan, description or settings file that cannot be: nothing was done
-  3  of `ping`: some were answered and some were lost
+  2  a usage error, or a plan, description or settings file that cannot be read as one: nothing
+     was done
+  3  of `ping`: some were answered and some were lost; with none answered it is 1
 
 Where a command has --json, standard output is one JSON document and nothing else.";
 
