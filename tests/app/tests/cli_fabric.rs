@@ -27,20 +27,25 @@ fn a_server_that_is_not_there_is_told_of_by_the_fabrics_table() {
     };
     each_command("1@soft", "lnd.fabric: there is no such fabric; `lnd node` makes it");
     let mut node = place.small_node();
-    each_command("2@soft", "2@soft0: not present on this fabric; there is 1@soft0");
+    each_command("2@soft", "2@soft0: not present on this fabric; present: 1@soft0");
     // The last place is the one that a command takes.
-    let itself = "3@soft0: not present on this fabric but for this command; there is 1@soft0";
+    let itself = "3@soft0: not present on this fabric but for this command; present: 1@soft0";
     each_command("3@soft", itself);
     each_command("9@soft", "9@soft0: no route: this fabric has the nodes 1@soft0 to 3@soft0");
     for link in ["0", "1"] {
         place.ok(&["fabric", "link", "lnd.fabric", "1@soft", link, "down"]);
     }
     each_command("1@soft", "1@soft0: its links are down");
+    node.wait_until("its log has both links", |log| {
+        log.contains("\nlink 0 is down\n") && log.contains("\nlink 1 is down\n")
+    });
     place.ok(&["fabric", "link", "lnd.fabric", "1@soft", "1", "up"]);
+    node.wait_until("its log has the link", |log| log.contains("\nlink 1 is up\n"));
+    assert!(!node.log().contains("link 0 is up"), "{}", node.log());
     place.ok(&["ping", "1@soft"]);
     node.kill();
     let none = "no other node is; `lnd node --me 1@soft0` starts it";
-    each_command("1@soft", &format!("1@soft0: not present on this fabric (it died); {none}"));
+    each_command("1@soft", &format!("1@soft0: not present on this fabric (it is dead); {none}"));
     assert_eq!(
         place.names("."),
         ["file", "lnd.fabric", "lnd.fabric.1.control", "node.log", "store"]
@@ -59,7 +64,11 @@ fn a_server_that_dies_before_it_has_served_is_not_waited_for() {
     });
     node.kill();
     assert_eq!(ping.end().code(), Some(1));
-    assert!(ping.log().contains("1@soft0: not present on this fabric (it died)"), "{}", ping.log());
+    assert!(
+        ping.log().contains("1@soft0: not present on this fabric (it is dead)"),
+        "{}",
+        ping.log()
+    );
 }
 
 /// A server that is there and says nothing is waited for, and the table does not blame it.

@@ -349,6 +349,9 @@ impl Actor for Asking<'_> {
         if let Some(client) = &mut self.client {
             client.on_server_down(now, &mut station.node.lnet, window, peer);
         }
+        if peer == self.server && self.has_moved {
+            crate::say!("waiting up to {} s for {peer} to start again", self.setup.timeout);
+        }
     }
 
     fn is_done(&self) -> bool {

@@ -7,7 +7,8 @@ use std::thread;
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
-use lnd_core::id::Nid;
+use lnd_core::id::{LinkId, Nid};
+use lnd_core::link::LinkState;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 use lnd_sim::fabric::{nid_of, node_of, Fabric, JoinError, Mapping, MemoryWindow, SharedTap};
@@ -145,14 +146,14 @@ fn host_on(
         while begun.is_ok() && !actor.is_done() {
             let now = station.now();
             let mut busy = station.poll(now);
-            if let Some(died) = watch.look(now, &mut station) {
+            if let Some(dead) = watch.look(now, &mut station) {
                 if !station.is_ours() {
                     // Another may be this node already: its memory is not touched any more.
                     std::mem::forget(station);
                     let why = "was declared dead although it was running; stopped";
                     return Err(format!("{}: {why}", nid_of(node)).into());
                 }
-                for peer in died {
+                for peer in dead {
                     actor.on_peer_down(now, &mut station, &mut window, peer);
                 }
             }
@@ -329,16 +330,20 @@ const LEAVING: Span = Span::from_secs(1);
 /// So often a process looks at the fabric's table.
 const LOOK: Span = Span::from_millis(20);
 
-/// Watches peers die, and says when everything that had to do with them has ended.
+/// Watches links and peers, and says what fails, and when all that was under way with a dead peer
+/// has ended.
 struct Watch {
     monitor: Monitor,
     looked: Instant,
+    /// Links that were in service at the last look.
+    up: [bool; LINKS as usize],
     draining: Option<(u32, Instant, u64)>,
 }
 
 impl Watch {
     fn new() -> Self {
-        Self { monitor: Monitor::new(LOOK), looked: Instant::ORIGIN, draining: None }
+        let (monitor, up) = (Monitor::new(LOOK), [true; LINKS as usize]);
+        Self { monitor, looked: Instant::ORIGIN, up, draining: None }
     }
 
     /// Looks, if it is time. Returns the peers whose incarnations are over since the last look.
@@ -347,14 +352,25 @@ impl Watch {
             return None;
         }
         self.looked = now;
+        self.look_at_links(station);
         Some(self.look_at_peers(now, station))
+    }
+
+    fn look_at_links(&mut self, station: &Station<'_>) {
+        for (number, was_up) in self.up.iter_mut().enumerate() {
+            let state = LinkId::new(number).and_then(|it| station.node.driver.link_state(it));
+            let is_up = state == Some(LinkState::Up);
+            if std::mem::replace(was_up, is_up) != is_up {
+                crate::say!("link {number} is {}", if is_up { "up" } else { "down" });
+            }
+        }
     }
 
     fn look_at_peers(&mut self, now: Instant, station: &mut Station<'_>) -> Vec<Nid> {
         let failed = station.node.driver.counters().value(Counter::FinalizedError);
         let dead = self.monitor.look(now, station);
         for &dead in &dead {
-            crate::say!("{} died", nid_of(dead));
+            crate::say!("{} is dead", nid_of(dead));
             self.draining = Some((dead, now, failed));
         }
         self.drain(now, station);

@@ -299,7 +299,7 @@ impl Actor for Measuring {
         peer: Nid,
     ) {
         if peer == self.peer {
-            self.fail("it died");
+            self.fail("it is dead");
         }
     }
 

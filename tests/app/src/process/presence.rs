@@ -22,7 +22,7 @@ pub(super) fn obstacle(fabric: &Fabric<'_>, me: u32, to: Nid) -> Option<String> 
     match fabric.state_of(node) {
         NodeState::Absent => return Some(format!("{to}: {NOT_HERE}; {}", present(fabric, me, to))),
         NodeState::Dead => {
-            return Some(format!("{to}: {NOT_HERE} (it died); {}", present(fabric, me, to)));
+            return Some(format!("{to}: {NOT_HERE} (it is dead); {}", present(fabric, me, to)));
         }
         NodeState::Joining => return Some(format!("{to}: not present yet: it is joining")),
         NodeState::Alive => {}
@@ -55,7 +55,7 @@ fn present(fabric: &Fabric<'_>, me: u32, to: Nid) -> String {
     if named.len() > NAMED {
         named[NAMED] = "…".into();
     }
-    format!("there is {}", named.join(", "))
+    format!("present: {}", named.join(", "))
 }
 
 /// Why there is never a way from node `me` to `to`; `None`: it is another node of the fabric.
