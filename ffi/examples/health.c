@@ -137,12 +137,13 @@ int main(void)
 
 	FAILS(LND_E_VERSION, lnd_health_config_init(&config, 0, 2, 4, 8));
 	MUST(lnd_health_config_init(&config, LND_ABI_VERSION, 2, 4, 8));
-	CHECK(!lnd_health_size(&config));
-	config.incarnation = 1;
 	len = lnd_health_size(&config);
 	CHECK(len > 0 && !lnd_health_size(NULL));
 	block = memory(len);
 	memset(block, 0, len);
+	FAILS(LND_E_CONFIG, lnd_health_create(block, len, &config, 0, &health));
+	config.incarnation = 1;
+	CHECK(lnd_health_size(&config) == len);
 	bad = config;
 	bad.attempts = 0;
 	FAILS(LND_E_CONFIG, lnd_health_create(block, len, &bad, 0, &health));

@@ -60,7 +60,8 @@ static void doorbell(void *ctx, uint32_t link)
 static void invalidate(void *ctx, uint32_t link, struct lnd_tag tag)
 { (void)link; back(ctx, tag, LND_RETURNED_TOUCHED); }
 static void stop(void *ctx, uint32_t link) { ((struct node *)ctx)->stopped |= 1u << link; }
-static void reset(void *ctx, uint32_t link) { ((struct node *)ctx)->stopped &= ~(1u << link); }
+static void reset(void *ctx, uint32_t link)
+{ struct node *n = ctx; n->stopped &= ~(1u << link), memset(n->posted, 0, sizeof(n->posted)); }
 static uint32_t quiesced(void *ctx, uint32_t link) { return ((struct node *)ctx)->stopped >> link; }
 
 /* The channel, and payload that travels in frames. */
@@ -98,10 +99,10 @@ static void run(struct node *node)
 			struct lnd_frag sink = { .addr = LONG, .len = arrival.len };
 			struct lnd_decision to = { .size = sizeof(to), .frags = &sink, .nfrags = 1,
 				.len = arrival.len, .deadline = now + SECOND };
-			if (error == LND_E_WAIT)
-				break;		/* the frame stays, and is offered again */
 			if (error == LND_REQUEST)
 				error = lnd_recv(node->ni, arrival.request, &to, now, NULL, NULL);
+			if (error == LND_E_WAIT)
+				break;		/* the frame stays, and is offered again */
 			MUST(error);
 		}
 	MUST(lnd_run(node->ni, now += SECOND / 1000, 64, &next));	/* and wake up at next */
@@ -115,8 +116,7 @@ int main(void)
 		.nfrags = 1, .deadline = 5ull * SECOND };
 	struct lnd_config config;
 	MUST(lnd_config_init(&config, LND_ABI_VERSION, SLOTS, 4, 1));
-	config.lists = 0, config.immediate_max = 256;
-	config.flags |= LND_RELIABLE | LND_ENDS_AT_ONCE;
+	config.lists = 0, config.immediate_max = 256, config.flags |= LND_RELIABLE | LND_ENDS_AT_ONCE;
 	for (config.nid = 1; config.nid <= 2; config.nid++) {
 		config.incarnation = config.nid;	/* another one at each start */
 		MUST(lnd_ni_create(memory[config.nid - 1], sizeof(*memory), &config, &ops,

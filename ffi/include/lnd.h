@@ -2870,7 +2870,7 @@ enum lnd_error lnd_health_config_init(struct lnd_health_config *config,
 
 /**
  * lnd_health_size() - Bytes of memory for a health object of this configuration.
- * @config: the configuration.
+ * @config: the configuration; its @incarnation does not matter.
  *
  * Context: any.
  * Return: the bytes, or 0 if the configuration is not valid.

@@ -49,7 +49,9 @@ static uint32_t op_send(void *ctx, const struct lnd_frame *frame)
 {
 	struct box *box = &boxes[1 - number_of(ctx)][frame->lane & 1];
 
-	if (box->tail - box->head >= BOX || frame->len > FRAME)
+	if (frame->len > FRAME)
+		return LND_SEND_TOO_LONG;
+	if (box->tail - box->head >= BOX)
 		return LND_SEND_FULL;
 	if (!(*reg(number_of(ctx), REG_LINK) & 1))
 		return LND_SEND_FAILED;

@@ -124,7 +124,7 @@ fn understand(given: &lnd_health_config) -> Result<HealthConfig, lnd_error> {
 }
 
 fn bytes(given: &lnd_health_config) -> Result<usize, lnd_error> {
-    let config = understand(given)?;
+    let config = understand(&lnd_health_config { incarnation: 1, ..*given })?;
     Ok(2 * LINE
         + Arena::table_bytes::<u8>(config.bytes_needed())
         + Arena::table_bytes::<HandleSlot<Attempts>>(given.attempts as usize)
@@ -134,7 +134,7 @@ fn bytes(given: &lnd_health_config) -> Result<usize, lnd_error> {
 }
 
 /// lnd_health_size() - Bytes of memory for a health object of this configuration.
-/// @config: the configuration.
+/// @config: the configuration; its @incarnation does not matter.
 ///
 /// Context: any.
 /// Return: the bytes, or 0 if the configuration is not valid.
