@@ -248,7 +248,6 @@ static void tables(void)
 	SPOIL(numa_range, 65536);
 	SPOIL(connects_at_once, 0);
 	SPOIL(connects_at_once, 65536);
-	SPOIL(incarnation, 0);
 	CHECK(lnd_health_size(&config) > 0);
 	printf("health_messages: what is unknown or out of range is refused\n");
 }

@@ -30,8 +30,9 @@ impl<P: Ports> Driver<'_, P> {
 
     /// One round of a host whose own thread handles completions: takes them in, does what is due
     /// ([`on_time`](Self::on_time)), and passes on up to `batch` reports of the configuration.
-    /// Returns [`wake_up_at`](Self::wake_up_at). Waiting messages are offered before it, and again
-    /// when [`offer_again`](Self::offer_again) returns `true` after it.
+    /// Returns [`wake_up_at`](Self::wake_up_at). Waiting messages are offered before it: those of
+    /// every link, if a message of the control lane was accepted, by whichever link. They are
+    /// offered again when [`offer_again`](Self::offer_again) returns `true` after it.
     pub fn run_once(
         &mut self,
         now: Instant,

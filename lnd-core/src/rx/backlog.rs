@@ -75,8 +75,8 @@ impl<const PAYLOAD: usize, const PLACES: usize> Backlog<PAYLOAD, PLACES> {
     /// `decide` is the upper layer's decision about a request. It returns whether it has decided; a
     /// request that it has dropped stays.
     ///
-    /// A host that sleeps while a request waits calls this when
-    /// [`Driver::offer_again`] returns `true`, and after each arrival.
+    /// A host that sleeps while a request waits calls this when [`Driver::offer_again`] returns
+    /// `true`, and after each arrival. With more than one link it does so for every link.
     pub fn offer<P: Ports>(
         &mut self,
         now: Instant,

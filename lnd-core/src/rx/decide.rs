@@ -31,7 +31,8 @@ impl<P: Ports> Driver<'_, P> {
             role: Role::RxRequest,
             fragments: &[],
             length: message.length(),
-            user: 0,
+            // The upper layer's value replaces it with the decision.
+            user: RequestKind::of(message) as u64,
             link: None,
             remote: remote_of(message),
             session: self.session_of(offer),

@@ -20,6 +20,15 @@ pub enum RequestKind {
 }
 
 impl RequestKind {
+    /// The kind that a request's slot keeps in the place of the upper layer's value.
+    pub(crate) const fn from_user(user: u64) -> Self {
+        match user {
+            1 => Self::Put,
+            2 => Self::Get,
+            _ => Self::Immediate,
+        }
+    }
+
     /// The kind of a message that is a request.
     #[inline]
     pub(crate) const fn of(message: &Message<'_>) -> Self {

@@ -3,15 +3,15 @@
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
-use lnd_core::driver::{Receive, RecvError, RequestKind, Why};
+use lnd_core::driver::{Kind, Receive, RecvError, RequestKind, Why};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::Tag;
 use lnd_core::message::NakReason;
-use lnd_core::time::Span;
-use lnd_core::transfer::{Cause, Place};
+use lnd_core::time::{Instant, Span};
+use lnd_core::transfer::{Cause, Delivery, Place};
 
 use super::fabric::BASE;
-use super::node::Decision;
+use super::node::{Decision, Order};
 use super::world::{config, World};
 
 #[test]
@@ -127,9 +127,32 @@ fn a_forgotten_request_is_taken_back_and_a_late_decision_finds_it_gone() {
     let now = w.now;
     w.node(1).driver.nak(now, kept.rx_request, NakReason::NoMatch);
     assert_eq!(w.count(1, Counter::DecisionLate), 6);
-    assert_eq!((w.said(1, 0, "put_nak"), w.nodes[1].done.len()), (0, 0));
+    assert_eq!((w.said(1, 0, "put_nak"), w.said(1, 0, "get_nak")), (2, 1), "once, at the bound");
+    assert_eq!(w.nodes[1].done.len(), 0);
     w.settle();
     w.assert_drained();
+}
+
+/// INV-11, decision 0061: the sender of a request that is not decided in time has more time than
+/// that. It is told, and does not wait for its own deadline.
+#[test]
+fn inv_11_a_request_that_is_not_decided_in_time_is_refused() {
+    for kind in [Kind::Put, Kind::Get] {
+        for end in [Decision::Keep, Decision::Forget] {
+            let mut w = World::met();
+            (w.node(1).put, w.node(1).get) = (end, end);
+            let order = Order { deadline: Instant::NEVER, ..w.order(kind, 1, 5000) };
+            let tag = w.send(0, order).unwrap();
+            w.settle();
+            w.sleep(w.config.decision_bound);
+            assert_eq!(w.count(1, Counter::DecisionLate), 1);
+            let status = w.report(0, tag).status;
+            let place = if kind == Kind::Put { Place::Staged } else { Place::Answer };
+            assert_eq!(status.evidence, Some((Cause::Refused, place)), "{kind:?}");
+            assert_eq!(status.delivery, Delivery::NotDelivered);
+            w.assert_drained();
+        }
+    }
 }
 
 #[test]

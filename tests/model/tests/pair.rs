@@ -226,14 +226,14 @@ fn lu17841_get_against_new_incarnations_of_either_side() {
 fn put_against_refusal_delay_and_a_broken_engine() {
     let faults = Faults { refused: 1, put_off: 1, broken: 1, slow: 2, ..NONE };
     let setup = Setup::new("put, refused or late").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 6_556);
+    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 6_620);
 }
 
 #[test]
 fn get_against_refusal_delay_and_a_broken_engine() {
     let faults = Faults { refused: 1, put_off: 1, broken: 1, slow: 2, ..NONE };
     let setup = Setup::new("get, refused or late").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 4_142);
+    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 4_146);
 }
 
 /// Two small messages over one credit to a node that does not run for any time, and that keeps what
