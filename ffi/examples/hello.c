@@ -116,7 +116,8 @@ int main(void)
 		.nfrags = 1, .deadline = 5ull * SECOND };
 	struct lnd_config config;
 	MUST(lnd_config_init(&config, LND_ABI_VERSION, SLOTS, 4, 1));
-	config.lists = 0, config.immediate_max = 256, config.flags |= LND_RELIABLE | LND_ENDS_AT_ONCE;
+	config.lists = 0, config.immediate_max = 256;
+	config.flags |= LND_RELIABLE | LND_ENDS_AT_ONCE;
 	for (config.nid = 1; config.nid <= 2; config.nid++) {
 		config.incarnation = config.nid;	/* another one at each start */
 		MUST(lnd_ni_create(memory[config.nid - 1], sizeof(*memory), &config, &ops,

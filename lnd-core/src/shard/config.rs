@@ -59,7 +59,9 @@ pub struct Config {
     /// Hellos sent before a peer counts as down, `1..=255`. The peer stays down for as many
     /// `hello_timeout`s, its hold-off, unless a frame of it arrives earlier.
     pub hello_tries: u8,
-    /// Time without a single credit after which the handshake is repeated. At least 1 ms.
+    /// Time without a single credit after which the handshake is repeated. At least 1 ms. On a
+    /// channel that may lose what it has sent, requests that wait longer than this for room at the
+    /// receiver are taken for lost: it is to be longer than a usual decision takes.
     pub credit_stall: Span,
     /// Time between two polls of what has no event: a link that is stopping or down, and room in
     /// the channel. If a host has not called for twice as long, it may have paused. A silence then

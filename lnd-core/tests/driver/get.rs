@@ -12,7 +12,7 @@ use lnd_core::transfer::{Cause, Place};
 use super::fabric::{Fabric, InjectedFault};
 use super::letter::Letter;
 use super::node::{Decision, Order};
-use super::world::{config, World};
+use super::world::{config, World, LINK0, LINK1};
 
 /// S3-3: request and answer use the short channel, R16: and carry all that is needed; S3-13: no
 /// third message.
@@ -174,6 +174,14 @@ fn s3_7_answers_to_nothing_or_to_another_are_counted_only() {
         assert_eq!(w.count(0, counter), before + 1, "{message:?}");
         assert!(!w.reported(0, tag) && !w.reported(0, put));
     }
+    // The engine of another link than the request's has no access to what was staged.
+    let mut letter = super::hello::forged(&w, 1, 0, &ready(tag));
+    let link = w.nodes[0].driver.transfer_view(tag.index).unwrap().link.unwrap();
+    letter.link = if link == LINK0 { LINK1 } else { LINK0 };
+    let before = w.count(0, Counter::WrongAnswer);
+    w.hand(&letter);
+    w.settle();
+    assert_eq!((w.count(0, Counter::WrongAnswer), w.reported(0, tag)), (before + 1, false));
     w.free("get_req");
     w.free("put_req");
     w.settle();
