@@ -110,7 +110,7 @@ static void lnd_host_blockers(struct seq_file *file, struct lnd_host_node *node)
 		if (blocker.kind == LND_BLOCKER_LINK)
 			seq_printf(file, "link %u in state %u\n", blocker.link, blocker.link_state);
 		else
-			seq_printf(file, "transfer %u.%u with %llu word %08x%s\n",
+			seq_printf(file, "transfer %u/%u with %llu word %08x%s\n",
 				   blocker.transfer.index, blocker.transfer.generation,
 				   blocker.nid, blocker.word,
 				   blocker.kind == LND_BLOCKER_UNREPORTED ? " unreported" : "");

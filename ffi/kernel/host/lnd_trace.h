@@ -62,7 +62,7 @@ TRACE_EVENT(LND_HOST_EVENT,
 		__entry->c = record->c;
 		__entry->d = record->d;
 	),
-	TP_printk("node=%u %s nid=%llu transfer=%u.%u link=%d a=%x b=%x c=%x d=%x",
+	TP_printk("node=%u %s nid=%llu transfer=%u/%u link=%d a=%x b=%x c=%x d=%x",
 		  __entry->node, __print_symbolic(__entry->kind, lnd_host_kinds), __entry->nid,
 		  __entry->index, __entry->generation, (int)__entry->link, __entry->a, __entry->b,
 		  __entry->c, __entry->d)

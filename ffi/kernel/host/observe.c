@@ -143,7 +143,7 @@ void lnd_host_blocked(struct seq_file *file, struct lnd_host_node *node)
 		spin_unlock_irqrestore(&node->observing, flags);
 		if (error)
 			continue;
-		seq_printf(file, "transfer %u.%u with %llu bytes %u steps %u %s for_us %llu\n",
+		seq_printf(file, "transfer %u/%u with %llu bytes %u steps %u %s for_us %llu\n",
 			   blocker.transfer.index, blocker.transfer.generation, account.nid,
 			   account.len, account.steps, lnd_wait_name(account.wait),
 			   div_u64(now > account.since ? now - account.since : 0, NSEC_PER_USEC));

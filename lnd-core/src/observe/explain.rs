@@ -114,7 +114,7 @@ impl fmt::Display for Time {
 impl Explained<'_> {
     fn header(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let it = self.account;
-        write!(f, "transfer {}:{:x}", it.tag().index, it.tag().generation)?;
+        write!(f, "transfer {}/{}", it.tag().index, it.tag().generation)?;
         if let Some(nid) = it.peer() {
             write!(f, " with {nid}")?;
         }
@@ -215,7 +215,7 @@ impl fmt::Display for Blocker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Transfer { tag, peer, link, word, until } => {
-                write!(f, "transfer {}:{:x}", tag.index, tag.generation)?;
+                write!(f, "transfer {}/{}", tag.index, tag.generation)?;
                 if let Some(nid) = peer {
                     write!(f, " with {nid}")?;
                 }
@@ -230,7 +230,7 @@ impl fmt::Display for Blocker {
             }
             Self::Unreported { tag } => {
                 let it = (tag.index, tag.generation);
-                write!(f, "transfer {}:{:x} needs the host to fetch its report", it.0, it.1)
+                write!(f, "transfer {}/{} needs the host to fetch its report", it.0, it.1)
             }
             Self::Link { link, state } => {
                 write!(f, "link {} is {state:?} and needs the proof of its stop", link.index())

@@ -129,7 +129,7 @@ fn a_failed_put_is_told_from_its_acceptance_to_its_report() {
     assert_eq!(
         lines[..7],
         [
-            "transfer 0:1a with 7@soft0, 5000 bytes",
+            "transfer 0/26 with 7@soft0, 5000 bytes",
             "  points: queued +0 ns left +3.000 us completed +3.010 ms reported +3.040 ms",
             "  waited: post 1.000 us send 2.000 us answer 3.000 ms drain 7.000 us report 30.000 us",
             "  ended: -110 NetworkTimeout, Unknown",
@@ -173,7 +173,7 @@ fn an_open_transfer_tells_what_it_has_lost_so_far() {
     assert!(told.contains("evidence: its descriptor came back with no byte moved"), "{told}");
     assert!(!told.contains("ended") && !told.contains("peer at"), "{told}");
     // An account of no transfer has no peer either.
-    assert!(text(&Explained::new(&Account::EMPTY, None)).starts_with("transfer 4294967295:0, 0"));
+    assert!(text(&Explained::new(&Account::EMPTY, None)).starts_with("transfer 4294967295/0, 0"));
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn what_blocks_a_shutdown_is_told_with_what_it_needs() {
     ] {
         let blocker = Blocker::Transfer { tag: TAG, peer: Some(nid()), link, word, until: None };
         let told = text(&blocker);
-        assert!(told.starts_with("transfer 0:1a with 7@soft0 on link 2, "), "{told}");
+        assert!(told.starts_with("transfer 0/26 with 7@soft0 on link 2, "), "{told}");
         assert!(told.ends_with(&std::format!(", needs {needed}")), "{told}");
     }
     let word = live(Debts::PEER);
@@ -207,10 +207,10 @@ fn what_blocks_a_shutdown_is_told_with_what_it_needs() {
         let told = text(&Blocker::Transfer { tag: TAG, peer: None, link: None, word, until });
         let bounded = until == Some(at(1_500));
         assert_eq!(told.ends_with("answer, until 1.500 ms at the latest"), bounded, "{told}");
-        assert!(told.starts_with("transfer 0:1a, "), "{told}");
+        assert!(told.starts_with("transfer 0/26, "), "{told}");
     }
     let unreported = text(&Blocker::Unreported { tag: TAG });
-    assert_eq!(unreported, "transfer 0:1a needs the host to fetch its report");
+    assert_eq!(unreported, "transfer 0/26 needs the host to fetch its report");
     let stopping = Blocker::Link { link: link.unwrap(), state: LinkState::Stopping };
     assert_eq!(text(&stopping), "link 2 is Stopping and needs the proof of its stop");
 }

@@ -30,7 +30,7 @@ pub struct Events<T>(pub T);
 
 /// A transfer, as `lnd decode` and the observer write it.
 fn name(tag: Tag) -> String {
-    format!("{}:{:x}", tag.index, tag.generation)
+    format!("{}/{}", tag.index, tag.generation)
 }
 
 impl<T: Tracer> Tracer for Events<T> {

@@ -94,10 +94,10 @@ fn a_subscriber_sees_events_with_their_fields_and_the_next_tracer_all_records() 
     let seen = lines.0.lock().unwrap().clone();
     assert_eq!(seen.len(), 6, "what is stale is finer than DEBUG: {seen:?}");
     let expected: [(&str, &[&str]); 6] = [
-        ("DEBUG", &["message=accepted", "at=100", "transfer=3:2a", "length=4096", "peer="]),
-        ("DEBUG", &["message=posted", "at=101", "transfer=3:2a", "link=1"]),
-        ("WARN", &["message=failed", "at=103", "transfer=3:2a", "errno=-", "PeerDown", "Queue"]),
-        ("INFO", &["message=finalized", "at=104", "transfer=3:2a"]),
+        ("DEBUG", &["message=accepted", "at=100", "transfer=3/42", "length=4096", "peer="]),
+        ("DEBUG", &["message=posted", "at=101", "transfer=3/42", "link=1"]),
+        ("WARN", &["message=failed", "at=103", "transfer=3/42", "errno=-", "PeerDown", "Queue"]),
+        ("INFO", &["message=finalized", "at=104", "transfer=3/42"]),
         ("WARN", &["message=link", "at=105", "link=1", "state=Failed"]),
         ("INFO", &["message=ended", "at=106", "sequence=9", "length=56"]),
     ];
