@@ -120,6 +120,17 @@ fn a_shrunk_plan_fails_as_its_head_says() {
     assert!(told.contains("promised  INV-2"), "{told}");
 }
 
+#[test]
+fn a_run_that_passes_has_nothing_to_shrink() {
+    let place = Place::new("sim-nothing-to-shrink");
+    for more in [&[][..], &["--seeds", "2"]] {
+        let args = ["sim", "--seed", "29", "--seconds", "1", "--shrink", "small.toml"];
+        let shown = place.ok(&[&args[..], more].concat());
+        assert!(shown.ends_with("nothing to shrink: no rule was broken\n"), "{shown}");
+    }
+    assert_eq!(place.names("."), [""; 0]);
+}
+
 /// Whatever the number of jobs: the same events, and the same first failure.
 #[test]
 fn jobs_change_nothing_but_the_time() {

@@ -333,6 +333,7 @@ impl SimArgs {
         if self.coverage {
             say!("{coverage}");
         }
+        self.nothing_to_shrink();
         Ok(())
     }
 
@@ -350,6 +351,14 @@ impl SimArgs {
         say!("{count} {what} from {} on: no rule was broken{more}", self.seed);
         if self.coverage {
             say!("{coverage}");
+        }
+        self.nothing_to_shrink();
+    }
+
+    /// No file of a smallest plan is written then.
+    fn nothing_to_shrink(&self) {
+        if self.shrink.is_some() {
+            say!("nothing to shrink: no rule was broken");
         }
     }
 
