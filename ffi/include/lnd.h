@@ -607,7 +607,7 @@ enum lnd_cause {
 	LND_CAUSE_SHUTDOWN = 5,
 	/** @LND_CAUSE_WITHDRAWN: The upper layer withdrew it. */
 	LND_CAUSE_WITHDRAWN = 6,
-	/** @LND_CAUSE_REFUSED: The peer refused it. */
+	/** @LND_CAUSE_REFUSED: The peer refused it, or took it and could not complete its pull. */
 	LND_CAUSE_REFUSED = 7,
 	/** @LND_CAUSE_CHANNEL: The channel failed. */
 	LND_CAUSE_CHANNEL = 8,

@@ -94,7 +94,7 @@ pub enum lnd_cause {
     LND_CAUSE_SHUTDOWN = 5,
     /// The upper layer withdrew it.
     LND_CAUSE_WITHDRAWN = 6,
-    /// The peer refused it.
+    /// The peer refused it, or took it and could not complete its pull.
     LND_CAUSE_REFUSED = 7,
     /// The channel failed.
     LND_CAUSE_CHANNEL = 8,
