@@ -69,7 +69,7 @@ pub struct Fabric {
     pub reliable: bool,
     /// Letters of these kinds stay on the wire.
     pub held: BTreeSet<&'static str>,
-    /// Fates of the next letters of a kind.
+    /// Injected faults of the next letters of a kind.
     pub injected_faults: BTreeMap<&'static str, VecDeque<InjectedFault>>,
     /// Letters that fit on the wire from one node to another on one link, by lane.
     pub room: BTreeMap<(usize, usize), [usize; 2]>,

@@ -333,7 +333,7 @@ fn ten_thousand_transfers_of_a_lost_peer_cost_one_bounded_sweep() {
     }
     // Linear in the table, and each call bounded by the batch: a few traces a slot.
     assert!(calls <= 10_240 / many.batch + 2, "{calls} calls");
-    assert!(most <= 4 * many.batch as usize, "{most} happenings in one call");
+    assert!(most <= 4 * many.batch as usize, "{most} events in one call");
     w.settle();
     assert_eq!(w.nodes[0].driver.audit(), Ok(()));
     assert_eq!(w.count(0, Counter::Invalidated), 31);

@@ -259,7 +259,10 @@ impl Fabric {
                 incarnation == self.places[from].incarnation
                     && to == Some(self.places[1 - from].incarnation)
             });
-        self.demand(!broken, "told delivered, and the other upper layer never saw it (S0-18)");
+        self.demand(
+            !broken,
+            "reported as delivered, not received by the other upper layer (S0-18)",
+        );
     }
 
     /// A message has got to the other side.

@@ -29,7 +29,7 @@ fn put_against_everything_once() {
 fn get_against_incarnations_links_and_a_slow_world() {
     let faults =
         Faults { restarted: [1, 0], link_down: [0, 1], twice: 1, slow: 1, ..Faults::default() };
-    let setup = Setup::new("get, lives and links").sends(0, Get, LARGE).with(faults);
+    let setup = Setup::new("get, incarnations and links").sends(0, Get, LARGE).with(faults);
     explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, WRONG_INCARNATION], 203_471);
 }
 

@@ -211,14 +211,14 @@ fn get_without_remote_completion_against_loss_and_link_down() {
 fn lu17841_put_against_new_incarnations_of_either_side() {
     // R15: no tag of one incarnation is given out in the next.
     let faults = Faults { restarted: [1, 1], twice: 1, ..NONE };
-    let setup = Setup::new("put, new lives").sends(0, Put, LARGE).with(faults);
+    let setup = Setup::new("put, new incarnations").sends(0, Put, LARGE).with(faults);
     explore(setup, &[OK, ERROR, WRONG_INCARNATION], 9_737);
 }
 
 #[test]
 fn lu17841_get_against_new_incarnations_of_either_side() {
     let faults = Faults { restarted: [1, 1], twice: 1, ..NONE };
-    let setup = Setup::new("get, new lives").sends(0, Get, LARGE).with(faults);
+    let setup = Setup::new("get, new incarnations").sends(0, Get, LARGE).with(faults);
     explore(setup, &[OK, ERROR, WRONG_INCARNATION], 8_879);
 }
 
@@ -281,7 +281,7 @@ fn s0_18_small_puts_without_slots_to_a_node_that_pauses() {
 #[test]
 fn s0_18_small_puts_without_slots_against_peer_down_and_new_incarnations() {
     let faults = Faults { peer_down: [1, 0], restarted: [0, 1], ..NONE };
-    let setup = Setup { slots: 4, ends_at_once: true, ..Setup::new("at once, new lives") };
+    let setup = Setup { slots: 4, ends_at_once: true, ..Setup::new("at once, new incarnations") };
     let setup = setup.sends(0, Put, SMALL).sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
     explore(setup, &[OK], 13_945);
 }
@@ -294,8 +294,8 @@ fn s0_18_a_small_put_without_a_slot_beside_a_large_one_against_link_down() {
     explore(setup, &[OK, ERROR], 3_693);
 }
 
-/// Engines that do not recall: staged memory comes back by the word of its puller, its goodbye, or
-/// a stop.
+/// Engines that do not invalidate safely: staged memory comes back by the word of its puller, its
+/// goodbye, or a stop.
 fn cancel_first(name: &'static str, faults: Faults) -> Setup {
     Setup { connects: true, safe_invalidate: false, ..Setup::new(name) }.with(faults)
 }
@@ -303,7 +303,7 @@ fn cancel_first(name: &'static str, faults: Faults) -> Setup {
 #[test]
 fn inv_2_put_that_is_withdrawn_from_engines_that_do_not_invalidate() {
     let faults = Faults { withdrawn: [1, 1], put_off: 1, refused: 1, broken: 1, ..NONE };
-    let setup = cancel_first("put, withdrawn, no recalls", faults).sends(0, Put, LARGE);
+    let setup = cancel_first("put, withdrawn, no invalidations", faults).sends(0, Put, LARGE);
     let cases = [OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, DUPLICATE, LATE_DECISION];
     explore(setup, &cases, 3_468);
 }
@@ -311,21 +311,21 @@ fn inv_2_put_that_is_withdrawn_from_engines_that_do_not_invalidate() {
 #[test]
 fn inv_2_get_that_is_withdrawn_from_engines_that_do_not_invalidate() {
     let faults = Faults { withdrawn: [1, 1], ..NONE };
-    let setup = cancel_first("get, withdrawn, no recalls", faults).sends(0, Get, LARGE);
+    let setup = cancel_first("get, withdrawn, no invalidations", faults).sends(0, Get, LARGE);
     explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, STALE_ANSWER], 756);
 }
 
 #[test]
 fn s0_9_cancels_and_answers_that_are_late_or_lost() {
     let faults = Faults { withdrawn: [1, 0], lost: 1, slow: 3, ..NONE };
-    let setup = cancel_first("put, withdrawn, loss, no recalls", faults).sends(0, Put, LARGE);
+    let setup = cancel_first("put, withdrawn, loss, no invalidations", faults).sends(0, Put, LARGE);
     explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, DRAIN_BOUND, ASSERTED], 60_031);
 }
 
 #[test]
 fn put_done_by_word_against_cancel_and_connection_down() {
     let faults = Faults { withdrawn: [1, 0], connection_down: [1, 1], ..NONE };
-    let setup = cancel_first("put, done by word, withdrawn, no recalls", faults);
+    let setup = cancel_first("put, done by word, withdrawn, no invalidations", faults);
     let setup = Setup { signalled: false, ..setup }.sends(0, Put, LARGE);
     explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, ASSERTED], 7_132);
 }
@@ -333,14 +333,15 @@ fn put_done_by_word_against_cancel_and_connection_down() {
 #[test]
 fn put_against_peers_down_shutdown_and_new_incarnations_without_invalidates() {
     let faults = Faults { peer_down: [1, 0], shutdown: [0, 1], restarted: [0, 1], ..NONE };
-    let setup = cancel_first("put, peer down or gone, no recalls", faults).sends(0, Put, LARGE);
+    let setup =
+        cancel_first("put, peer down or gone, no invalidations", faults).sends(0, Put, LARGE);
     explore(setup, &[OK, ERROR, ASSERTED, QUIESCENT, DRAIN_BOUND], 4_483);
 }
 
 #[test]
 fn puts_that_cross_and_are_withdrawn_without_invalidates() {
     let faults = Faults { withdrawn: [1, 0], ..NONE };
-    let setup = cancel_first("put against put, withdrawn, no recalls", faults);
+    let setup = cancel_first("put against put, withdrawn, no invalidations", faults);
     let setup = setup.sends(0, Put, LARGE).sends(1, Put, LARGE);
     explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 32_871);
 }
@@ -348,7 +349,7 @@ fn puts_that_cross_and_are_withdrawn_without_invalidates() {
 #[test]
 fn put_and_get_that_cross_and_are_withdrawn_without_invalidates() {
     let faults = Faults { withdrawn: [1, 1], ..NONE };
-    let setup = cancel_first("put against get, withdrawn, no recalls", faults);
+    let setup = cancel_first("put against get, withdrawn, no invalidations", faults);
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE);
     explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 145_953);
 }
@@ -358,7 +359,7 @@ fn put_and_get_that_cross_and_are_withdrawn_without_invalidates() {
 #[test]
 fn r14_two_uses_of_one_slot_that_are_withdrawn_without_invalidates() {
     let faults = Faults { withdrawn: [2, 0], lost: 1, ..NONE };
-    let setup = cancel_first("two puts by one slot, withdrawn, no recalls", faults);
+    let setup = cancel_first("two puts by one slot, withdrawn, no invalidations", faults);
     let setup = Setup { slots: ONE_OURS, ..setup };
     let setup = setup.sends(0, Put, LARGE).sends(0, Put, LARGE);
     explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, USED_AGAIN], 14_030);
@@ -368,7 +369,7 @@ fn r14_two_uses_of_one_slot_that_are_withdrawn_without_invalidates() {
 #[test]
 fn put_against_withdrawal_and_links_down_without_invalidates() {
     let faults = Faults { withdrawn: [1, 1], link_down: [1, 1], ..NONE };
-    let setup = cancel_first("put, withdrawn, links down, no recalls", faults);
+    let setup = cancel_first("put, withdrawn, links down, no invalidations", faults);
     let setup = Setup { connects: false, ..setup }.sends(0, Put, LARGE);
     explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, ASSERTED], 46_502);
 }
@@ -382,7 +383,7 @@ fn pushed(name: &'static str, faults: Faults) -> Setup {
 #[test]
 fn s3_11_get_that_is_pushed_against_withdrawal() {
     let faults = Faults { withdrawn: [1, 1], put_off: 1, refused: 1, broken: 1, ..NONE };
-    let setup = pushed("get, pushed, withdrawn, no recalls", faults);
+    let setup = pushed("get, pushed, withdrawn, no invalidations", faults);
     let cases = [OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, DUPLICATE, LATE_DECISION];
     explore(setup, &cases, 4_376);
 }
@@ -390,28 +391,28 @@ fn s3_11_get_that_is_pushed_against_withdrawal() {
 #[test]
 fn s3_11_get_that_is_pushed_against_loss_and_delay() {
     let faults = Faults { withdrawn: [1, 0], lost: 1, slow: 3, ..NONE };
-    let setup = pushed("get, pushed, withdrawn, loss, no recalls", faults);
+    let setup = pushed("get, pushed, withdrawn, loss, no invalidations", faults);
     explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, DRAIN_BOUND, ASSERTED], 58_887);
 }
 
 #[test]
 fn s3_11_get_that_is_pushed_against_connections_down() {
     let faults = Faults { withdrawn: [1, 0], connection_down: [1, 1], ..NONE };
-    let setup = pushed("get, pushed, connections down, no recalls", faults);
+    let setup = pushed("get, pushed, connections down, no invalidations", faults);
     explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, ASSERTED], 7_068);
 }
 
 #[test]
 fn s3_11_get_that_is_pushed_against_peers_down_shutdown_and_new_incarnations() {
     let faults = Faults { peer_down: [1, 0], shutdown: [0, 1], restarted: [0, 1], ..NONE };
-    let setup = pushed("get, pushed, peer down or gone, no recalls", faults);
+    let setup = pushed("get, pushed, peer down or gone, no invalidations", faults);
     explore(setup, &[OK, ERROR, ASSERTED, QUIESCENT], 5_546);
 }
 
 #[test]
 fn s3_11_get_that_is_pushed_against_the_requesters_incarnations() {
     let faults = Faults { restarted: [1, 0], peer_down: [0, 1], twice: 1, ..NONE };
-    let setup = pushed("get, pushed, new lives, no recalls", faults);
+    let setup = pushed("get, pushed, new incarnations, no invalidations", faults);
     explore(setup, &[OK, ERROR, WRONG_INCARNATION], 22_366);
 }
 
@@ -435,7 +436,7 @@ fn s3_11_gets_that_cross_and_are_pushed() {
 #[test]
 fn s3_11_two_pushed_gets_by_one_slot() {
     let faults = Faults { withdrawn: [1, 0], lost: 1, ..NONE };
-    let setup = pushed("two gets by one slot, pushed, no recalls", faults);
+    let setup = pushed("two gets by one slot, pushed, no invalidations", faults);
     let setup = Setup { slots: ONE_OURS, pulls: 1, ..setup }.sends(0, Get, LARGE);
     explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, USED_AGAIN], 1_966);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Reads what an image has printed and writes its trace as text: the log's number, nanoseconds, and
-//! the happening as the simulator prints it, since it is the same enum.
+//! the event as the simulator prints it, since it is the same enum.
 //!
 //! ```text
 //! lnd-decode [--merge] < output-of-the-image

@@ -6,8 +6,8 @@
 //! every one of them in a context of its own.
 //!
 //! Property: what a completion tells is true and is told once; the engine sees a descriptor whole
-//! or not at all; a recall and the pull that it crosses agree on who was first; and once an engine
-//! is proven stopped, no other node's engine touches what it had staged. Remote reads: see
+//! or not at all; an invalidation and the pull that it crosses agree on who was first; and once an
+//! engine is proven stopped, no other node's engine touches what it had staged. Remote reads: see
 //! `reads.rs`; connections: see `cuts.rs`.
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -289,10 +289,10 @@ fn s0_11_reset_against_interrupt() {
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [0, 1]);
 }
 
-/// A recall that crosses the pull: both sides are told, once each, and agree.
+/// An invalidation that crosses the pull: both sides are notified, once each, and agree.
 #[test]
 fn s0_6_invalidate_against_pull() {
-    let ends = explore("recall ‖ pull", Bound::Exhaustive, || {
+    let ends = explore("invalidation ‖ pull", Bound::Exhaustive, || {
         let yard = Yard::new(0);
         let mut driver = yard.driver(0);
         driver.stage(TAG);

@@ -38,7 +38,7 @@ pub struct AckDue {
     pub(super) length: u32,
 }
 
-/// A happening, in the order in which they happened.
+/// An event, in the order in which they happened.
 ///
 /// Every accepted PUT and GET has exactly one [`SendDone`](Self::SendDone) and, as its last event,
 /// exactly one [`RequestDone`](Self::RequestDone). Every attached entry has exactly one

@@ -204,7 +204,7 @@ impl Lnet {
         }
     }
 
-    /// The next happening.
+    /// The next event.
     pub fn next_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front()?;
         if matches!(event, Event::Dropped { .. }) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The last happenings, and a hash over all of them.
+//! The last events, and a hash over all of them.
 
 use std::collections::VecDeque;
 
@@ -11,10 +11,10 @@ use lnd_core::trace::Trace;
 
 use crate::mixer::Mixer;
 
-/// A happening and its time.
+/// An event and its time.
 pub type Traced = (Instant, Trace);
 
-/// Keeps the last `room` happenings and hashes all of them.
+/// Keeps the last `room` events and hashes all of them.
 #[derive(Debug)]
 pub struct History {
     last: VecDeque<Traced>,
@@ -25,14 +25,14 @@ pub struct History {
 }
 
 impl History {
-    /// A history of `room` happenings.
+    /// A history of `room` events.
     pub fn new(room: usize) -> Self {
         let (last, hash) = (VecDeque::with_capacity(room), Mixer::default());
         Self { last, room, hash, hashes: true, count: 0 }
     }
 
-    /// A history of `room` happenings with no hash over them, which takes longer than most
-    /// happenings: for real time, in which no two runs are equal.
+    /// A history of `room` events with no hash over them, which takes longer than most
+    /// events: for real time, in which no two runs are equal.
     pub fn without_hash(room: usize) -> Self {
         Self { hashes: false, ..Self::new(room) }
     }
@@ -47,12 +47,12 @@ impl History {
         self.count
     }
 
-    /// The last happenings, oldest first.
+    /// The last events, oldest first.
     pub fn last(&self) -> impl Iterator<Item = &Traced> {
         self.last.iter()
     }
 
-    /// The last happenings of one transfer.
+    /// The last events of one transfer.
     pub fn of(&self, tag: Tag) -> impl Iterator<Item = &Traced> {
         self.last.iter().filter(move |(_, trace)| tag_of(trace) == Some(tag))
     }
@@ -62,7 +62,7 @@ impl Tracer for History {
     fn record(&mut self, now: Instant, trace: Trace) {
         self.count += 1;
         if self.hashes {
-            // A record can be decoded, so that equal records are equal happenings.
+            // A record can be decoded, so that equal records are equal events.
             let mut record = [0; MAX_RECORD];
             let length = encode(now, &trace, &mut record);
             self.hash.add_bytes(&record[..length]);
@@ -77,7 +77,7 @@ impl Tracer for History {
     }
 }
 
-/// The transfer that a happening is about.
+/// The transfer that an event is about.
 pub const fn tag_of(trace: &Trace) -> Option<Tag> {
     match trace {
         Trace::Accepted { tag, .. }

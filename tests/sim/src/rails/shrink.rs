@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What can be left out of a multi-rail plan: rules and happenings, seconds, interfaces and nodes.
+//! What can be left out of a multi-rail plan: rules and events, seconds, interfaces and nodes.
 
 use super::plan::Plan;
 use super::{run_with, Defect};

@@ -21,7 +21,7 @@ pub struct Adversary {
     tally: Tally,
     now: Instant,
     stalled_until: Instant,
-    /// Recalls that are overlooked, and until when.
+    /// Invalidations that are overlooked, and until when.
     overlooked: BTreeMap<Tag, Instant>,
 }
 
@@ -92,7 +92,7 @@ impl Faults for Adversary {
         let until = match self.overlooked.get(&tag) {
             Some(&until) => until,
             None => {
-                let hit = self.strikes(faults.overlook, "recalls overlooked");
+                let hit = self.strikes(faults.overlook, "invalidations overlooked");
                 let until = if hit { self.up_to(faults.overlook_us) } else { self.now };
                 self.overlooked.insert(tag, until);
                 until

@@ -28,7 +28,7 @@ pub trait WatchedBus<'m>: Fabric<'m> {
 /// How fast an engine is.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Recalls, returns and new pulls of one step.
+    /// Invalidations, returns and new pulls of one step.
     pub budget: u32,
     /// Nanoseconds that it takes for a KiB.
     pub slowness: u64,

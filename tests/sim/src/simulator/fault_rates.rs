@@ -42,7 +42,7 @@ pub struct EngineFaults {
     pub hold_us: u32,
     /// Completions whose status makes no sense.
     pub garble: u32,
-    /// Recalls overlooked for a while: the engine goes on reading and writing.
+    /// Invalidations overlooked for a while: the engine goes on reading and writing.
     pub overlook: u32,
     /// Longest such while in microseconds.
     pub overlook_us: u32,

@@ -66,7 +66,7 @@ impl What {
     }
 }
 
-/// One scheduled happening. Times are in milliseconds since the start.
+/// One scheduled event. Times are in milliseconds since the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduled {

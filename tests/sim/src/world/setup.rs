@@ -47,7 +47,7 @@ pub struct Setup {
     pub config: Config,
     /// How the engines work.
     pub engine: Settings,
-    /// Recalls, returns and new pulls of one engine step.
+    /// Invalidations, returns and new pulls of one engine step.
     pub engine_budget: u32,
     /// What the engines can do.
     pub features: Features,

@@ -16,7 +16,7 @@ use crate::simulator::Facts;
 pub struct NodeSummary {
     /// Lives it has had.
     pub incarnations: u32,
-    /// Happenings in its trace.
+    /// Events in its trace.
     pub traced: u64,
     /// How its transfers ended.
     pub stats: Stats,

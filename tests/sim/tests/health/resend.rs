@@ -124,8 +124,8 @@ fn remote_classes_on_several_rails() {
     }
 }
 
-/// S4-16 to S4-18: a network timeout demerits both ends, and is resent over a wholly new path; LNet
-/// never resends it.
+/// S4-16 to S4-18: a network timeout lowers the health of both ends, and is resent over a wholly
+/// new path; LNet never resends it.
 #[test]
 fn network_timeout_on_several_rails() {
     let class = Class::NetworkTimeout;
