@@ -367,7 +367,7 @@ impl DeliveryOracle {
             Some(message) => Err(Undelivered {
                 node: message.from,
                 tag: message.tag,
-                what: format!("S0-18: told delivered, and the receiver never saw it: {message}"),
+                what: format!("S0-18: reported as delivered, not received: {message}"),
             }),
         }
     }
