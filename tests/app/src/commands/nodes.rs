@@ -34,7 +34,7 @@ pub struct NodeArgs {
     /// MiB of each node's payload window, if the fabric has to be made [default: 128].
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     window: Option<u64>,
-    /// The node to be, such as 3@soft; any free one if not given.
+    /// The node to be, such as 3@soft; the last free one if not given.
     #[arg(long, value_name = "NID", value_parser = parse_nid)]
     me: Option<Nid>,
     /// Write the node's frames to this file, as pcapng. The dissector is docs/wireshark/lnd.lua.
@@ -75,7 +75,7 @@ pub struct ClientArgs {
     /// The fabric: one file that all processes map.
     #[arg(long, value_name = "FILE", default_value = "lnd.fabric")]
     fabric: PathBuf,
-    /// The node to be, such as 3@soft; any free one if not given.
+    /// The node to be, such as 3@soft; the last free one if not given.
     #[arg(long, value_name = "NID", value_parser = parse_nid)]
     me: Option<Nid>,
     /// Give up after so many seconds without progress. A server that is not there at the start is
@@ -173,19 +173,19 @@ pub struct PingArgs {
     /// The node, such as 1@soft.
     #[arg(value_parser = parse_nid)]
     nid: Nid,
-    /// So many times.
+    /// Number of requests.
     #[arg(long, short = 'c', default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: u32,
-    /// Bytes that go there and come back.
+    /// Payload bytes, each way.
     #[arg(long, short = 's', value_name = "BYTES", default_value_t = 56,
         value_parser = clap::value_parser!(u32).range(0..=i64::from(PING_BYTES)))]
     size: u32,
-    /// Milliseconds from the begin of one to the begin of the next.
+    /// Milliseconds between the starts of two requests.
     #[arg(long, short = 'i', value_name = "MS", default_value_t = 1000,
         value_parser = clap::value_parser!(u64).range(0..=3_600_000))]
     interval: u64,
-    /// Milliseconds after which one of several is lost.
+    /// Milliseconds after which an unanswered request counts as lost, if there are several.
     #[arg(long, short = 'W', value_name = "MS", default_value_t = 2000,
         value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     wait: u64,

@@ -95,7 +95,7 @@ pub type OfProcess = Vec<(&'static str, u64)>;
 pub fn shown(station: &Station<'_>, process: &OfProcess) -> Value {
     let one = |knob: &Knob| {
         let value = value(station, process, knob.name)?;
-        let range = format!("{}..={}", knob.least, knob.most);
+        let range = format!("{} to {}", knob.least, knob.most);
         let shown = json!({ "value": value, "range": range, "what": knob.what });
         Some((knob.name.to_owned(), shown))
     };

@@ -211,7 +211,7 @@ impl Outcome {
         writeln!(
             f,
             "  {:6} {:>10} {:>9} {:>10}   {:>9} {:>9} {:>9} {:>9}",
-            "kind", "payload", "number", "MiB", "50 %", "90 %", "99 %", "most"
+            "kind", "payload", "count", "MiB", "p50", "p90", "p99", "max"
         )?;
         for line in self.latencies().lines() {
             let [p50, p90, p99, most] = line.micros;

@@ -18,7 +18,7 @@ fn knobs_are_set_within_their_ranges_and_peers_are_declared_down() {
     let knobs = shown["net"][0]["local NI(s)"][0]["knobs"].as_object().unwrap().clone();
     assert_eq!(knobs.len(), 6, "{shown:#}");
     for (name, it) in &knobs {
-        let most = it["range"].as_str().unwrap().split_once("..=").unwrap().1;
+        let most = it["range"].as_str().unwrap().split_once(" to ").unwrap().1;
         place.ok(&["net", "set", name, most]);
         let shown = json(&place.ok(&["net", "show", "--json"]));
         let now = &shown["net"][0]["local NI(s)"][0]["knobs"][name]["value"];
