@@ -79,7 +79,7 @@ void lnd_verbs_arrival(struct lnd_verbs_peer *peer)
 }
 
 /* Frames wait for a connection. Context: any, with its lock. */
-void lnd_verbs_want(struct lnd_verbs_peer *peer)
+void lnd_verbs_request_connect(struct lnd_verbs_peer *peer)
 {
 	if (peer->wanted || peer->state != LND_VERBS_IDLE)
 		return;

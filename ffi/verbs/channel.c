@@ -38,8 +38,9 @@ static int lnd_verbs_listen_for(struct lnd_verbs_peer *peer, struct lnd_verbs_fr
 	return rc;
 }
 
-/* Gives a receive to a lane of the peer. Context: any, with the connection's lock. */
-static void lnd_verbs_give(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame, u32 lane)
+/* Posts a receive for a lane of the peer. Context: any, with the connection's lock. */
+static void lnd_verbs_post_receive(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *frame,
+				   u32 lane)
 {
 	if (!peer->open || lnd_verbs_listen_for(peer, frame)) {
 		list_add_tail(&frame->list, &peer->free_receives);
@@ -127,7 +128,7 @@ static void lnd_verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	/* One that is due may have waited for this. */
 	lnd_verbs_note(peer);
 	if (frame->lane == LND_VERBS_NOTE) {
-		lnd_verbs_give(peer, frame, LND_VERBS_NOTE);
+		lnd_verbs_post_receive(peer, frame, LND_VERBS_NOTE);
 		lnd_verbs_feed(peer);
 	} else {
 		frame->order = peer->order++;
@@ -179,7 +180,7 @@ void lnd_verbs_release(struct lnd_verbs_peer *peer, struct lnd_verbs_frame *fram
 {
 	spin_lock_bh(&peer->lock);
 	list_del(&frame->list);
-	lnd_verbs_give(peer, frame, frame->lane);
+	lnd_verbs_post_receive(peer, frame, frame->lane);
 	lnd_verbs_note(peer);
 	spin_unlock_bh(&peer->lock);
 }
@@ -239,7 +240,7 @@ void lnd_verbs_channel_up(struct lnd_verbs_peer *peer)
 	list_splice_init(&peer->free_receives, &late);
 	list_for_each_entry_safe(frame, next, &late, list) {
 		list_del(&frame->list);
-		lnd_verbs_give(peer, frame, frame->lane);
+		lnd_verbs_post_receive(peer, frame, frame->lane);
 	}
 	lnd_verbs_note(peer);
 }

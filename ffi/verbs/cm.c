@@ -12,13 +12,13 @@
 static_assert(sizeof(struct lnd_verbs_hello) <= 56, "the private data of a request");
 
 /**
- * lnd_verbs_say() - What we say of ourselves.
+ * lnd_verbs_hello_fill() - What we say of ourselves.
  * @peer: the peer, whose receives are posted.
  * @hello: filled in.
  *
  * Context: any, with the connection's lock.
  */
-void lnd_verbs_say(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *hello)
+void lnd_verbs_hello_fill(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *hello)
 {
 	u32 lane;
 

@@ -140,7 +140,7 @@ static void lnd_verbs_parameters(struct lnd_verbs_peer *peer, struct rdma_conn_p
 	const struct ib_device_attr *attrs = &peer->device->attrs;
 
 	spin_lock_bh(&peer->lock);
-	lnd_verbs_say(peer, hello);
+	lnd_verbs_hello_fill(peer, hello);
 	spin_unlock_bh(&peer->lock);
 	memset(param, 0, sizeof(*param));
 	param->private_data = hello;

@@ -391,7 +391,7 @@ void lnd_verbs_kick(struct lnd_verbs_peer *peer);
 void lnd_verbs_fail(struct lnd_verbs_peer *peer, const char *why);
 void lnd_verbs_break(struct lnd_verbs_peer *peer, struct ib_wc *wc);
 void lnd_verbs_arrival(struct lnd_verbs_peer *peer);
-void lnd_verbs_want(struct lnd_verbs_peer *peer);
+void lnd_verbs_request_connect(struct lnd_verbs_peer *peer);
 void lnd_verbs_stop(struct lnd_verbs_peer *peer);
 void lnd_verbs_reset(struct lnd_verbs_peer *peer);
 
@@ -416,7 +416,7 @@ int lnd_verbs_listen(struct lnd_verbs_node *node);
 /* cm.c */
 bool lnd_verbs_hello_good(const struct lnd_verbs_node *node, const struct lnd_verbs_hello *hello);
 int lnd_verbs_event(struct rdma_cm_id *id, struct rdma_cm_event *event);
-void lnd_verbs_say(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *hello);
+void lnd_verbs_hello_fill(const struct lnd_verbs_peer *peer, struct lnd_verbs_hello *hello);
 bool lnd_verbs_meet(struct lnd_verbs_peer *peer, const struct lnd_verbs_hello *hello);
 
 /* port.c */

@@ -156,8 +156,8 @@ static bool lnd_verbs_yields(const struct lnd_verbs_peer *peer)
  * A request of the peer's. If there is a connection, or one that was accepted, then the peer does
  * not have it any more: it is closed, and the peer asks again.
  */
-static int lnd_verbs_judge(struct lnd_verbs_peer *peer, struct rdma_cm_id *incoming,
-			   const struct lnd_verbs_asked *asked)
+static int lnd_verbs_check_request(struct lnd_verbs_peer *peer, struct rdma_cm_id *incoming,
+				   const struct lnd_verbs_asked *asked)
 {
 	bool yields, lost;
 
@@ -222,7 +222,7 @@ static void lnd_verbs_turn(struct lnd_verbs_peer *peer)
 	peer->judging = incoming;
 	spin_unlock_bh(&peer->lock);
 	if (incoming) {
-		rc = lnd_verbs_judge(peer, incoming, &asked);
+		rc = lnd_verbs_check_request(peer, incoming, &asked);
 		WRITE_ONCE(peer->judging, false);
 		wake_up(&node->settled);
 	}

@@ -61,7 +61,7 @@ void lnd_verbs_feed(struct lnd_verbs_peer *peer)
 void lnd_verbs_lacks(struct lnd_verbs_peer *peer, u32 lane)
 {
 	peer->hungry |= BIT(lane);
-	lnd_verbs_want(peer);
+	lnd_verbs_request_connect(peer);
 }
 
 /* Whether there is room for a frame; a peer without a connection is asked for one. */

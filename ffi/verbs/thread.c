@@ -27,7 +27,7 @@ static bool lnd_verbs_offer(struct lnd_host_node *node, struct lnd_verbs_peer *p
 }
 
 /* What waits in the library for room is sent now, and not at the library's next look. */
-static void lnd_verbs_tell_room(struct lnd_host_node *node, struct lnd_verbs_peer *peer)
+static void lnd_verbs_notify_room(struct lnd_host_node *node, struct lnd_verbs_peer *peer)
 {
 	bool fed;
 
@@ -90,7 +90,7 @@ static bool lnd_verbs_receive(struct lnd_verbs_node *node)
 	list_splice_init(&node->arrivals, &round);
 	spin_unlock_bh(&node->arrivals_lock);
 	while ((peer = lnd_verbs_next(node, &round))) {
-		lnd_verbs_tell_room(&node->host, peer);
+		lnd_verbs_notify_room(&node->host, peer);
 		more |= lnd_verbs_take(&node->host, peer);
 	}
 	return more;
