@@ -144,7 +144,11 @@ impl<P: Ports> Driver<'_, P> {
         let tag = self.slots.tag(slot);
         let Some(state) = self.slots.get(slot) else { return };
         if !state.flags.contains(Flags::DRAINING) {
-            self.deadline_passed(now, tag, state.role);
+            if state.role == Role::RxRequest {
+                self.decision_late(now, tag);
+            } else {
+                self.deadline_passed(now, tag);
+            }
             return;
         }
         // The invalidated descriptor has not come back within the bound. Its stop domain is suspect

@@ -148,6 +148,15 @@ impl<P: Ports> Driver<'_, P> {
         Ok(())
     }
 
+    /// The time for a decision is over. The sender may have much more time, and would wait until its
+    /// own deadline, so it is refused.
+    pub(crate) fn decision_late(&mut self, now: Instant, tag: Tag) {
+        self.counters.count(Counter::Deadlines);
+        self.counters.count(Counter::DecisionLate);
+        let kind = self.slots.get(tag.index).map_or(0, |state| state.user);
+        self.nak_request(now, tag, RequestKind::from_user(kind), NakReason::NoResources);
+    }
+
     /// Ends a peer's request that waits for a decision.
     pub(crate) fn nak_request(
         &mut self,

@@ -3,12 +3,10 @@
 
 use crate::base::counters::Counter;
 use crate::base::id::Tag;
-use crate::base::message::NakReason;
 use crate::base::time::Instant;
 use crate::machines::peer::HelloState;
 use crate::machines::transfer::{Cause, Debts, Effect, Event, Phase};
 use crate::ports::Ports;
-use crate::rx::RequestKind;
 use crate::shard::Driver;
 use crate::slots::shared::Owner;
 use crate::slots::{Flags, Role};
@@ -95,25 +93,14 @@ impl<P: Ports> Driver<'_, P> {
             && matches!(self.slots.word(tag.index).phase(), Phase::Queued | Phase::Live);
         let late = bounded && self.slots.armed(tag.index).is_some_and(|due| due <= now);
         if late {
-            self.deadline_passed(now, tag, role);
+            self.deadline_passed(now, tag);
             return true;
         }
         false
     }
 
-    pub(crate) fn deadline_passed(&mut self, now: Instant, tag: Tag, role: Role) {
+    pub(crate) fn deadline_passed(&mut self, now: Instant, tag: Tag) {
         self.counters.count(Counter::Deadlines);
-        if role == Role::RxRequest {
-            self.counters.count(Counter::DecisionLate);
-            // Its sender may have much more time, and would wait until its own deadline.
-            let kind = self.slots.get(tag.index).map_or(0, |state| state.user);
-            return self.nak_request(
-                now,
-                tag,
-                RequestKind::from_user(kind),
-                NakReason::NoResources,
-            );
-        }
         self.cancel(now, tag, Cause::Deadline);
     }
 

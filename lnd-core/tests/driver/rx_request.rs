@@ -145,11 +145,11 @@ fn inv_11_a_request_that_is_not_decided_in_time_is_refused() {
             let tag = w.send(0, order).unwrap();
             w.settle();
             w.sleep(w.config.decision_bound);
-            assert_eq!(w.count(1, Counter::DecisionLate), 1);
             let status = w.report(0, tag).status;
             let place = if kind == Kind::Put { Place::Staged } else { Place::Answer };
             assert_eq!(status.evidence, Some((Cause::Refused, place)), "{kind:?}");
             assert_eq!(status.delivery, Delivery::NotDelivered);
+            assert_eq!(w.count(1, Counter::DecisionLate), 1);
             w.assert_drained();
         }
     }
