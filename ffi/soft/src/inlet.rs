@@ -9,10 +9,12 @@
 //! | found damaged by | action |
 //! |---|---|
 //! | the sender, at attach | clears it |
-//! | the sender, without room | detaches; then as above |
+//! | the sender, by a mark or without room | detaches; then as above |
 //! | the reader, and the sender is absent or dead | formats it |
-//! | the reader, and the sender may be attached | detaches; marks the header if only slots are bad
-//! |
+//! | the reader, and the sender may be attached | detaches; marks it |
+//!
+//! A sender looks for the mark before each frame. Without that it would go on to send into a mailbox
+//! without a reader, as long as there is room.
 
 use lnd_core::id::LinkId;
 use lnd_shortmsg::mailbox::spsc::Producer;
@@ -51,9 +53,7 @@ impl<'m> SoftFabric<'m> {
         }
         let sender_is_gone = matches!(self.state_of(from), NodeState::Absent | NodeState::Dead);
         if !region.is_fresh() && !sender_is_gone {
-            if self.has_sound_header(region, lane) {
-                region.condemn();
-            }
+            region.condemn();
             return Found::Damaged;
         }
         // SAFETY: only the reader formats, which is our caller and has nothing attached. The sender

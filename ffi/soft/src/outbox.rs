@@ -180,13 +180,17 @@ impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
         }
     }
 
-    /// Detaches from a mailbox that has no room and is damaged or was formatted again: its reader
-    /// waits for that. While there is room, nothing is checked.
+    /// Detaches from a mailbox that its reader has marked, or that has no room and is damaged or was
+    /// formatted again: its reader waits for that. While there is room, one word is checked.
     fn detach_damaged(&mut self, link: LinkId, to: u32, lane: Lane) {
         let (fabric, me) = (self.fabric, self.me);
         let Some(slot) = self.slot(link, to, lane) else { return };
-        let Some(producer) = slot.as_ref().filter(|producer| !producer.has_room()) else { return };
+        let Some(producer) = slot.as_ref() else { return };
         let region = fabric.mailbox(me, to, link.index(), lane_number(lane));
+        let is_open = region.is_some_and(|region| region.is_open());
+        if is_open && producer.has_room() {
+            return;
+        }
         let is_sound =
             region.is_some_and(|region| fabric.has_sound_header(region, lane_number(lane)));
         if producer.is_broken() || !is_sound {

@@ -131,6 +131,13 @@ impl<'m> MailboxRegion<'m> {
         self.bytes >= HEADER_SIZE && self.header().magic.load(Ordering::Acquire) == 0
     }
 
+    /// Whether the first word is that of a formatted mailbox: neither cleared nor condemned. Reads
+    /// one word.
+    pub fn is_open(self) -> bool {
+        // Acquire: pairs with the stores in `mark` and `format`.
+        self.bytes >= HEADER_SIZE && self.header().magic.load(Ordering::Acquire) == MAGIC
+    }
+
     /// Clears a mailbox, so that it can be formatted again: neither end attaches before that. For
     /// the producing end, which has nothing attached and finds the mailbox damaged. Without a whole
     /// header the call has no effect.

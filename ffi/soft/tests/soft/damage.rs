@@ -59,10 +59,10 @@ fn a_damaged_mailbox_is_closed_at_both_ends_until_it_was_made_anew() {
         let fabric = SoftFabric::format(land.region(), shape()).unwrap();
         let members: Vec<_> = (0..3).map(|n| join(&fabric, n, &Join::new(n)).unwrap()).collect();
         land.set(place(&fabric, 0, 1) + word, value);
-        // The reader finds it first: its sender may be attached, so it is left alone.
+        // The reader finds it first: its sender may be attached, so it is marked and left alone.
         let mut to = inbox(&members[1]);
         assert_eq!(to.faults(), 1, "word {word}");
-        assert_eq!(land.get(place(&fabric, 0, 1) + word), value);
+        assert_eq!(land.get(place(&fabric, 0, 1)), !0x4c4e_446d);
         let mut out = outbox(&members[0]);
         assert_eq!(out.faults(), 1);
         assert_eq!((send(&mut out, 1), receive(&mut to)), (3, 3), "the others are open");
@@ -187,4 +187,27 @@ fn impossible_lengths_are_within_the_budget_of_a_pass() {
     assert_eq!(to.faults(), 4);
     out.send(link(0), 1, Lane::Request, b"good").unwrap();
     assert!(to.next(3, &mut scratch).is_some_and(|found| found.length == 4));
+}
+
+#[test]
+fn s0_18_a_sender_with_room_sends_nothing_to_a_mailbox_that_its_reader_has_closed() {
+    for (word, value) in [(12, 7), (128, 0x7fff_0000), (4, 9), (0, 5)] {
+        let land = land();
+        let fabric = SoftFabric::format(land.region(), shape()).unwrap();
+        let sender = join(&fabric, 0, &Join::new(1)).unwrap();
+        let reader = join(&fabric, 1, &Join::new(2)).unwrap();
+        let (mut out, to) = (outbox(&sender), inbox(&reader));
+        drop(to);
+        land.set(place(&fabric, 0, 1) + word, value);
+        crash(reader);
+        fabric.declare_dead(1, None).unwrap();
+        let reader = join(&fabric, 1, &Join::new(3)).unwrap();
+        let mut to = inbox(&reader);
+        let (mut sent, mut came) = (0, 0);
+        for _ in 0..100 {
+            sent += usize::from(out.send(link(0), 1, Lane::Request, b"frame").is_ok());
+            came += passes(&mut to);
+        }
+        assert!(came > 0 && sent == came, "word {word}: {sent} were sent, and {came} came");
+    }
 }
