@@ -147,12 +147,15 @@ impl Cluster {
     pub fn run(&self) -> Result<(), Broken> {
         signals::catch();
         let mut running = Vec::new();
-        let started = self.node.iter().try_for_each(|node| {
+        let mut wanted = self.node.iter().take_while(|_| !signals::stopped());
+        let started = wanted.try_for_each(|node| {
             running.push(Running::start(self, node)?);
             Ok::<(), Broken>(())
         });
         let ended = started.and_then(|()| {
-            crate::say!("{} nodes are up", running.len());
+            if !signals::stopped() {
+                crate::say!("{} nodes are up", running.len());
+            }
             loop {
                 if signals::stopped() {
                     return Ok(());
@@ -228,7 +231,8 @@ impl Running {
                 let said = said.unwrap_or_default();
                 return Err(format!("{nid} has not started: {status}{said}").into());
             }
-            if signals::stopped() || begun.elapsed() > PATIENCE {
+            // After a signal it ends with the others, when it is up: earlier it cannot in good order.
+            if begun.elapsed() > PATIENCE {
                 return Err(format!("{nid} has not started in time").into());
             }
             sleep(NAP);

@@ -17,6 +17,9 @@ mod commands;
 static BEFORE_ALL: extern "C" fn() = look_at_standard_output;
 
 extern "C" fn look_at_standard_output() {
+    // SAFETY: sets no handler. A file beyond the limit of its size is an error of its write then,
+    // and not the end of a node.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     // SAFETY: asks for the flags of a descriptor, which may be closed.
     let is_open = unsafe { libc::fcntl(1, libc::F_GETFD) } >= 0;
     output::CLOSED.store(!is_open, Ordering::Relaxed);

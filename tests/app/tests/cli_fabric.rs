@@ -292,3 +292,33 @@ fn what_is_no_fabric_is_told_of_by_what_it_is() {
     let notified = place.refused(&["fabric", "format", "long"]);
     assert_eq!(notified, "lnd: long: is there already, and is left alone\n");
 }
+
+/// A file beyond the limit of the node's process fails alone, and the node serves on.
+#[test]
+fn a_file_that_is_too_large_for_a_node_does_not_end_it() {
+    use std::os::unix::process::CommandExt;
+    let place = Place::new("limited");
+    let (large, small) = (place.write("large", 4 << 20), place.write("small", 4096));
+    let args = ["node", "--me", "1@soft", "--dir", "store", "--nodes", "3", "--window", "34"];
+    // A fabric's file is larger than the limit, too: it is there before.
+    place.small_node().stop();
+    let log = std::fs::File::create(place.dir.join("limited.log")).unwrap();
+    let mut command = place.lnd(&args);
+    command.stdout(log.try_clone().unwrap()).stderr(log);
+    let limited = || {
+        let limit = libc::rlimit { rlim_cur: 1 << 20, rlim_max: 1 << 20 };
+        // SAFETY: reads the limit, and changes nothing else of the process.
+        match unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    };
+    // SAFETY: the function makes one system call, which is allowed between fork and exec.
+    unsafe { command.pre_exec(limited) };
+    let mut node = place.adopt("limited.log", command.spawn().unwrap());
+    node.wait_until("the node is up", |log| log.contains("is up"));
+    place.refused(&["put", large.to_str().unwrap(), "1@soft"]);
+    node.wait_until("its log has the reason", |log| log.contains("large: file too large"));
+    place.ok(&["put", small.to_str().unwrap(), "1@soft"]);
+    node.stop();
+}

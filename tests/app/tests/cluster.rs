@@ -86,6 +86,25 @@ fn a_signal_to_the_whole_group_ends_all_nodes_in_good_order() {
     wait_until("both nodes leave", || have_left(2));
 }
 
+/// A node that is just being started takes no signal in good order.
+#[test]
+fn a_signal_while_nodes_are_started_ends_those_that_have() {
+    let place = Place::new("cluster-early");
+    fs::write(place.dir.join("two.toml"), TWO).unwrap();
+    for _ in 0..3 {
+        let mut cluster = place.start("cluster.log", &["cluster", "run", "two.toml"]);
+        wait_until("the first node is started", || place.dir.join("lnd.fabric").exists());
+        cluster.stop();
+        let shown = place.ok(&["fabric", "show", "lnd.fabric"]);
+        assert!(!shown.contains("joining") && !shown.contains("dead"), "{shown}");
+        for log in ["one.log", "two.log"].map(|log| place.dir.join(log)) {
+            let log = fs::read_to_string(log).unwrap_or_default();
+            assert_eq!(log.matches(" is up,").count(), log.matches("left in good order").count());
+        }
+        fs::remove_file(place.dir.join("lnd.fabric")).unwrap();
+    }
+}
+
 #[test]
 fn a_wrong_description_is_refused_with_a_reason() {
     let place = Place::new("cluster-wrong");

@@ -74,7 +74,7 @@ impl ImportArgs {
         };
         let path =
             if self.file.as_os_str() == "-" { "/dev/stdin".into() } else { self.file.clone() };
-        let text = text::read(&path).map_err(|error| named(&error))?;
+        let text = text::read(&path).map_err(|error| Failed::Plan(named(&error)))?;
         let document = yaml::read(&text).map_err(|why| Failed::Plan(named(&why)))?;
         let (found, left_out) = interfaces(&document).map_err(|why| Failed::Plan(named(&why)))?;
         let mut all = Vec::new();

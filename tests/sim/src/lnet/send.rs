@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Everything that goes out: own requests, answers, and what a router passes on.
 
+use std::fmt;
+
 use lnd_core::fragment::{total, Fragment, FragmentError};
 use lnd_core::id::Nid;
 
@@ -45,6 +47,18 @@ pub enum SendError {
     BadMemory(FragmentError),
     /// Too many requests or messages at a time.
     Full,
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ShuttingDown => f.write_str("this node is shutting down"),
+            Self::ToSelf => f.write_str("the destination is this node"),
+            Self::NoRoute => f.write_str("no route"),
+            Self::BadMemory(why) => write!(f, "memory that cannot be sent: {why:?}"),
+            Self::Full => f.write_str("too many messages at a time"),
+        }
+    }
 }
 
 /// What ends with a send.

@@ -166,7 +166,7 @@ impl fmt::Display for JobError {
         match self {
             Self::Deadline => f.write_str("not done in time"),
             Self::Refused(why) => write!(f, "{why}"),
-            Self::Unreachable(why) => write!(f, "cannot be sent: {why:?}"),
+            Self::Unreachable(why) => write!(f, "cannot be sent: {why}"),
             Self::Source(kind) => write!(f, "source: {kind}"),
             Self::Sink(kind) => write!(f, "sink: {kind}"),
             Self::Unexpected { checksum } => write!(f, "another file: checksum {checksum:016x}"),

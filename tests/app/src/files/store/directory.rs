@@ -210,7 +210,15 @@ impl Store for DirStore {
         let path = self.root.join(DRAFTS).join(draft);
         self.next_draft += 1;
         // A name that is taken is another owner's: two of them would write one file.
-        let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+        let open = || File::options().read(true).write(true).create_new(true).open(&path);
+        let file = open().or_else(|error| {
+            // A cleaner of old files may have removed the directory while the node runs.
+            if error.kind() != ErrorKind::NotFound {
+                return Err(error);
+            }
+            fs::create_dir_all(self.root.join(DRAFTS))?;
+            open()
+        })?;
         let file = Arc::new(file);
         Ok(DirDraft { file, path, name: name.to_owned(), size, reading: None })
     }

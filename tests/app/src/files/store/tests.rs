@@ -135,6 +135,18 @@ fn a_draft_that_was_cut_or_changed_is_not_what_was_written() {
     assert_eq!(cut, Err(StoreError::Io(ErrorKind::UnexpectedEof)));
 }
 
+/// What is put after a cleaner has removed the directory of drafts is stored all the same.
+#[test]
+fn drafts_have_a_directory_also_after_it_was_removed() {
+    let scratch = Scratch::new();
+    let mut store = DirStore::open(&scratch.0).unwrap();
+    std::fs::remove_dir(scratch.0.join(".drafts")).unwrap();
+    let mut draft = store.create("a", 4).unwrap();
+    store.write(&mut draft, 0, b"AAAA").unwrap();
+    store.commit(draft).unwrap();
+    assert_eq!(std::fs::read(scratch.0.join("a")).unwrap(), b"AAAA");
+}
+
 #[test]
 fn a_store_in_memory_behaves_and_outlives_its_owner() {
     let store = MemoryStore::new();
