@@ -2485,9 +2485,9 @@ enum lnd_error lnd_ni_destroy(struct lnd_ni *ni);
  *
  * On LND_OK exactly one finalize() follows, and the memory is lent until then. On LND_DONE the
  * transfer has ended, @report is its only report, and nothing is lent: this is the end of an
- * LND_REQUEST_IMMEDIATE whose frame is still in the channel. On LND_E_GONE the request has ended.
- * On LND_E_WAIT the request waits for its next offer: see lnd_frame_in(). On any other error it
- * still waits for its decision.
+ * LND_REQUEST_IMMEDIATE whose frame is still in the channel. On LND_E_GONE the request has ended,
+ * and so has a kept request on LND_E_STALE: its slot is in use again. On LND_E_WAIT the request
+ * waits for its next offer: see lnd_frame_in(). On any other error it still waits for its decision.
  *
  * The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is in the channel.
  * After lnd_keep(), lnd_recv() of more than 0 bytes returns LND_E_TOO_LONG. A host that needs more
@@ -2555,7 +2555,7 @@ enum lnd_error lnd_keep(struct lnd_ni *ni,
  * @now: the time.
  *
  * For a request that has already ended this returns LND_OK, where lnd_recv() and lnd_reply()
- * return LND_E_GONE.
+ * return LND_E_GONE. A kept request whose slot is in use again has ended, too: LND_E_STALE.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -3015,6 +3015,9 @@ enum lnd_error lnd_health_set_credits(struct lnd_health *health,
  * @health: the object.
  * @ni: the interface, local or a peer's.
  * @sensitivity: 0 to 1000; LND_NO_SENSITIVITY: as in the configuration.
+ *
+ * With 0 the health stays as it is: answered pings do not raise it either. An interface that is
+ * down is first set up with lnd_health_set().
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_FOREIGN,

@@ -43,9 +43,9 @@ fn decide(
 ///
 /// On LND_OK exactly one finalize() follows, and the memory is lent until then. On LND_DONE the
 /// transfer has ended, @report is its only report, and nothing is lent: this is the end of an
-/// LND_REQUEST_IMMEDIATE whose frame is still in the channel. On LND_E_GONE the request has ended.
-/// On LND_E_WAIT the request waits for its next offer: see lnd_frame_in(). On any other error it
-/// still waits for its decision.
+/// LND_REQUEST_IMMEDIATE whose frame is still in the channel. On LND_E_GONE the request has ended,
+/// and so has a kept request on LND_E_STALE: its slot is in use again. On LND_E_WAIT the request
+/// waits for its next offer: see lnd_frame_in(). On any other error it still waits for its decision.
 ///
 /// The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is in the channel.
 /// After lnd_keep(), lnd_recv() of more than 0 bytes returns LND_E_TOO_LONG. A host that needs more
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn lnd_keep(
 /// @now: the time.
 ///
 /// For a request that has already ended this returns LND_OK, where lnd_recv() and lnd_reply()
-/// return LND_E_GONE.
+/// return LND_E_GONE. A kept request whose slot is in use again has ended, too: LND_E_STALE.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

@@ -104,6 +104,9 @@ pub unsafe extern "C" fn lnd_health_set_credits(
 /// @ni: the interface, local or a peer's.
 /// @sensitivity: 0 to 1000; LND_NO_SENSITIVITY: as in the configuration.
 ///
+/// With 0 the health stays as it is: answered pings do not raise it either. An interface that is
+/// down is first set up with lnd_health_set().
+///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_FOREIGN,
 /// LND_E_STALE.

@@ -148,8 +148,8 @@ impl<P: Ports> Driver<'_, P> {
         Ok(())
     }
 
-    /// The time for a decision is over. The sender may have much more time, and would wait until its
-    /// own deadline, so it is refused.
+    /// The time for a decision is over. The sender may have much more time, and would wait until
+    /// its own deadline, so it is refused.
     pub(crate) fn decision_late(&mut self, now: Instant, tag: Tag) {
         self.counters.count(Counter::Deadlines);
         self.counters.count(Counter::DecisionLate);
