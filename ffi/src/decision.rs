@@ -45,7 +45,8 @@ fn decide(
 /// transfer has ended, @report is its only report, and nothing is lent: this is the end of an
 /// LND_REQUEST_IMMEDIATE whose frame is still in the channel. On LND_E_GONE the request has ended,
 /// and so has a kept request on LND_E_STALE: its slot is in use again. On LND_E_WAIT the request
-/// waits for its next offer: see lnd_frame_in(). On any other error it still waits for its decision.
+/// waits for its next offer: see lnd_frame_in(). On any other error it still waits for its
+/// decision.
 ///
 /// The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is in the channel.
 /// After lnd_keep(), lnd_recv() of more than 0 bytes returns LND_E_TOO_LONG. A host that needs more

@@ -13,8 +13,8 @@
 //! | the reader, and the sender is absent or dead | formats it |
 //! | the reader, and the sender may be attached | detaches; marks it |
 //!
-//! A sender looks for the mark before each frame. Without that it would go on to send into a mailbox
-//! without a reader, as long as there is room.
+//! A sender looks for the mark before each frame. Without that it would go on to send into a
+//! mailbox without a reader, as long as there is room.
 
 use lnd_core::id::LinkId;
 use lnd_shortmsg::mailbox::spsc::Producer;

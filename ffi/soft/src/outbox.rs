@@ -180,8 +180,8 @@ impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
         }
     }
 
-    /// Detaches from a mailbox that its reader has marked, or that has no room and is damaged or was
-    /// formatted again: its reader waits for that. While there is room, one word is checked.
+    /// Detaches from a mailbox that its reader has marked, or that has no room and is damaged or
+    /// was formatted again: its reader waits for that. While there is room, one word is checked.
     fn detach_damaged(&mut self, link: LinkId, to: u32, lane: Lane) {
         let (fabric, me) = (self.fabric, self.me);
         let Some(slot) = self.slot(link, to, lane) else { return };

@@ -231,7 +231,7 @@ impl Running {
                 let said = said.unwrap_or_default();
                 return Err(format!("{nid} has not started: {status}{said}").into());
             }
-            // After a signal it ends with the others, when it is up: earlier it cannot in good order.
+            // After a signal it ends with the others, when it is up: earlier it cannot.
             if begun.elapsed() > PATIENCE {
                 return Err(format!("{nid} has not started in time").into());
             }
