@@ -60,8 +60,6 @@ PAGES = ("nobody", "somebody", "whoever", "anybody", "everybody", "verdict", "ve
 SHIPPED = (
     "lnd-core/src", "lnd-dma/src", "lnd-shortmsg/src", "lnd-health/src", "ffi/src", "ffi/soft/src",
 )
-# Names that stay.
-KEPT = {"a_former_lifes_late_hello_does_not_stop_the_present_one_for_long"}
 # One type for two ends: the C headers declare it once each.
 SAME_ON_PURPOSE = {"lnd_error": "each library's header declares the errors that it returns"}
 
@@ -134,7 +132,7 @@ def check(files):
         seen = set()
         for m in WORD.finditer(code):
             found = retired(m.group(0))
-            if found and m.group(0) not in seen | KEPT:
+            if found and m.group(0) not in seen:
                 seen.add(m.group(0))
                 at = line_of(code, m.start())
                 wrong.append(f"{name}:{at}: {m.group(0)}: '{found[0]}' is retired: {found[1]}")

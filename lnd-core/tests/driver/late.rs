@@ -58,7 +58,7 @@ fn the_session_of_a_late_hello_is_not_opened_for_the_one_that_answers() {
 }
 
 #[test]
-fn a_former_lifes_late_hello_does_not_stop_the_present_one_for_long() {
+fn a_former_incarnations_late_hello_does_not_stop_the_present_one_for_long() {
     let mut w = World::met();
     let old = forged(&w, 1, 0, &hello());
     w.reboot(1);
