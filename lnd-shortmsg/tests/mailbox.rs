@@ -92,19 +92,19 @@ fn too_little_memory_is_refused() {
 fn a_region_is_fresh_until_it_is_formatted_and_after_it_was_cleared() {
     let mut shared = Shared::formatted(0);
     let region = shared.region();
-    assert!(!region.is_fresh() && region.check().is_ok());
+    assert!(!region.is_fresh() && region.is_open() && region.check().is_ok());
     region.condemn();
-    assert!(!region.is_fresh());
+    assert!(!region.is_fresh() && !region.is_open());
     assert_eq!(region.check().err(), Some(RegionError::Magic));
     region.clear();
-    assert!(region.is_fresh());
+    assert!(region.is_fresh() && !region.is_open());
     let mut line = [Line::ZERO];
     let base = NonNull::from(&mut line).cast();
     // SAFETY: the line's own memory, which nothing else accesses meanwhile.
     let short = unsafe { MailboxRegion::new(base, size_of_val(&line)) }.unwrap();
     short.condemn();
     short.clear();
-    assert!(!short.is_fresh());
+    assert!(!short.is_fresh() && !short.is_open());
     assert_eq!(short.check().err(), Some(RegionError::TooSmall));
 }
 
