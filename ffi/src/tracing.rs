@@ -54,8 +54,29 @@ impl Tracing {
         self.overrun || !self.events.is_empty()
     }
 
-    fn keep(&mut self, event: lnd_event) {
-        if self.platform.wants_events() && self.events.push_back(event).is_err() {
+    /// Queues a change of state. Not inlined: nearly all records are of transfers.
+    #[cold]
+    #[inline(never)]
+    fn keep(&mut self, trace: &Trace) {
+        if !self.platform.wants_events() {
+            return;
+        }
+        let (kind, nid, link, state) = match *trace {
+            Trace::Peer { peer, state } => {
+                let state = peer_state(state) as u32;
+                (lnd_event_kind::LND_EVENT_PEER, peer.raw(), LND_ANY_LINK, state)
+            }
+            Trace::Link { link, state } => {
+                let (link, state) = (link.index() as u32, link_state(state) as u32);
+                (lnd_event_kind::LND_EVENT_LINK, 0, link, state)
+            }
+            Trace::Connection { connection: it, state } => {
+                let (link, state) = (it.link.index() as u32, link_state(state) as u32);
+                (lnd_event_kind::LND_EVENT_CONNECTION, it.peer.raw(), link, state)
+            }
+            _ => return,
+        };
+        if self.events.push_back(event(kind, nid, link, state)).is_err() {
             self.overrun = true;
         }
     }
@@ -63,32 +84,28 @@ impl Tracing {
 
 impl Tracer for Tracing {
     fn record(&mut self, now: Instant, trace: Trace) {
-        match trace {
-            Trace::Peer { peer, state } => {
-                let state = peer_state(state) as u32;
-                self.keep(event(lnd_event_kind::LND_EVENT_PEER, peer.raw(), LND_ANY_LINK, state));
-            }
-            Trace::Link { link, state } => {
-                let (link, state) = (link.index() as u32, link_state(state) as u32);
-                self.keep(event(lnd_event_kind::LND_EVENT_LINK, 0, link, state));
-            }
-            Trace::Connection { connection: it, state } => {
-                let (link, state) = (it.link.index() as u32, link_state(state) as u32);
-                let kind = lnd_event_kind::LND_EVENT_CONNECTION;
-                self.keep(event(kind, it.peer.raw(), link, state));
-            }
-            _ => {}
+        if matches!(trace, Trace::Peer { .. } | Trace::Link { .. } | Trace::Connection { .. }) {
+            self.keep(&trace);
         }
-        IrqTrace(self.platform).record(now, trace);
+        if self.platform.wants_trace() {
+            publish(self.platform, now, &trace);
+        }
     }
 }
 
 impl Tracer for IrqTrace {
     fn record(&mut self, now: Instant, trace: Trace) {
         if self.0.wants_trace() {
-            self.0.trace(&to_c(now, trace));
+            publish(self.0, now, &trace);
         }
     }
+}
+
+/// Passes a record on. Not inlined: records are seldom read.
+#[cold]
+#[inline(never)]
+fn publish(platform: &Platform, now: Instant, trace: &Trace) {
+    platform.trace(&to_c(now, *trace));
 }
 
 const fn event(kind: lnd_event_kind, nid: u64, link: u32, state: u32) -> lnd_event {
