@@ -3,6 +3,7 @@
 
 use core::mem::size_of;
 
+use heapless::Vec;
 use lnd_core::driver::Report;
 use lnd_core::id::LinkId;
 use lnd_core::ports::Engine;
@@ -22,9 +23,8 @@ enum Pending {
     Report(Report),
 }
 
-/// Callbacks that are made between two locks, in their order. They lie on the stack until then.
-/// Behind a place without one there is none.
-type Callbacks = [Option<Pending>; 4];
+/// Most callbacks that are made between two locks. They lie on the stack until then.
+const CALLBACKS: usize = 4;
 
 /// Passes of time, a power of two, between two looks at what was counted outside the lock: its
 /// counts wrap at 32 bits.
@@ -77,9 +77,14 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     // called, too. That pass may end more, which is reported by a second round.
     for round in 0..2 {
         let before = left;
-        while let Some(callbacks) = entered.thread().take_callbacks(now, left) {
+        loop {
+            let mut callbacks = Vec::<Pending, CALLBACKS>::new();
+            entered.thread().take_callbacks(now, left, &mut callbacks);
+            if callbacks.is_empty() {
+                break;
+            }
             drop(entered);
-            left = left.saturating_sub(deliver(ni, callbacks));
+            left = left.saturating_sub(deliver(ni, &callbacks));
             let again = ni.enter();
             // Without the half there is no thread that this run could exclude.
             entered = again.inspect_err(|_| ni.runner.store(0, Ordering::Relaxed))?;
@@ -105,33 +110,23 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
 }
 
 /// Makes callbacks, each with nothing held (INV-13). Returns how many.
-fn deliver(ni: &lnd_ni, callbacks: Callbacks) -> u32 {
-    let mut made = 0;
-    for pending in callbacks.into_iter().flatten() {
+fn deliver(ni: &lnd_ni, callbacks: &[Pending]) -> u32 {
+    for pending in callbacks {
         match pending {
-            Pending::Event(event) => ni.platform.event(&event),
-            Pending::Report(report) => ni.platform.finalize(&to_c(ni.platform.id, &report)),
+            Pending::Event(event) => ni.platform.event(event),
+            Pending::Report(report) => ni.platform.finalize(&to_c(ni.platform.id, report)),
         }
-        made += 1;
     }
-    made
+    callbacks.len() as u32
 }
 
 impl Thread {
-    /// Up to `most` callbacks that are to be made now. `None`: there is none.
-    fn take_callbacks(&mut self, now: u64, most: u32) -> Option<Callbacks> {
-        if most == 0 {
-            return None;
+    /// Takes up to `most` callbacks that are to be made now, as far as there is room.
+    fn take_callbacks(&mut self, now: u64, most: u32, taken: &mut Vec<Pending, CALLBACKS>) {
+        while !taken.is_full() && (taken.len() as u32) < most {
+            let Some(pending) = self.next_event_or_report(now) else { return };
+            let _ = taken.push(pending);
         }
-        // Most often there is none, and the places are not even cleared.
-        let mut taken = [Some(self.next_event_or_report(now)?), None, None, None];
-        for place in taken.iter_mut().take(most as usize).skip(1) {
-            *place = self.next_event_or_report(now);
-            if place.is_none() {
-                break;
-            }
-        }
-        Some(taken)
     }
 
     #[cfg_attr(feature = "compact", inline(never))]
