@@ -250,9 +250,9 @@ impl<'m> Peers<'m> {
         self.timers.armed(id.index() as u32)
     }
 
-    /// The next timer's time.
-    pub fn next_due(&self) -> Option<Instant> {
-        self.timers.next().map(|(due, _)| due)
+    /// The next timer's time, if it ever comes.
+    pub fn next_due(&self) -> Instant {
+        self.timers.next_due()
     }
 
     /// Disarms and returns one peer whose timer is due, with the time at which it was.

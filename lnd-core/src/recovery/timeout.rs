@@ -95,8 +95,11 @@ impl<P: Ports> Driver<'_, P> {
     fn expire(&mut self, now: Instant, budget: u32) {
         for _ in 0..budget {
             // Timers of slots and of peers end in the order in which they are due.
-            let peer = self.peers.next_due().unwrap_or(Instant::NEVER);
-            if self.slots.next_due().is_some_and(|slot| slot <= peer) {
+            let (slot, peer) = (self.slots.next_due(), self.peers.next_due());
+            if slot.min(peer) > now {
+                return;
+            }
+            if slot <= peer {
                 match self.slots.expire(now) {
                     Some((due, Some(slot))) => self.slot_timer(now, due, slot),
                     Some((_, None)) => {}

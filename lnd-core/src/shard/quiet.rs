@@ -72,8 +72,7 @@ impl<P: Ports> Driver<'_, P> {
         if self.goes_on() {
             return (now, false);
         }
-        let timers = [self.slots.next_due(), self.peers.next_due()];
-        let mut next = timers.into_iter().flatten().min().unwrap_or(Instant::NEVER);
+        let mut next = self.slots.next_due().min(self.peers.next_due());
         let mut quiet = state == RunState::Running && self.peers.all_heard();
         if self.peers.anything_to_send() || !self.replies.is_empty() || self.links.any_out() {
             // These have no event, so they are polled by the clock. The clock may have stepped back

@@ -396,14 +396,9 @@ impl<'m> Slots<'m> {
         self.timers.armed(slot)
     }
 
-    /// The next timer's time.
-    pub fn next_due(&self) -> Option<Instant> {
-        let timer = self.timers.next().map(|(due, _)| due);
-        if !SHARES {
-            return timer;
-        }
-        let drain = self.drains.due();
-        timer.filter(|&due| drain.is_none_or(|drain| due < drain)).or(drain)
+    /// The next timer's time, if it ever comes.
+    pub fn next_due(&self) -> Instant {
+        self.timers.next_due().min(self.drains.due().unwrap_or(Instant::NEVER))
     }
 
     /// Disarms one slot whose timer is due, and returns it with the time at which it was. No slot:

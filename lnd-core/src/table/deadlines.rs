@@ -109,21 +109,40 @@ impl<'m> Deadlines<'m> {
     }
 
     /// The exact next deadline, with its index.
+    #[inline]
     pub fn next(&self) -> Option<(Instant, u32)> {
-        let first = self.lanes.next();
+        let (due, index) = self.first();
+        (index != NONE).then_some((due, index))
+    }
+
+    /// When the next timer is due; [`NEVER`](Instant::NEVER): none is armed.
+    #[inline]
+    pub(crate) fn next_due(&self) -> Instant {
+        self.first().0
+    }
+
+    /// The next deadline and its index. [`NONE`], with [`Instant::NEVER`]: no timer is armed.
+    #[cfg_attr(feature = "compact", inline(never))]
+    #[cfg_attr(not(feature = "compact"), inline)]
+    fn first(&self) -> (Instant, u32) {
+        let first = self.lanes.first_of(u64::MAX);
         if self.heaped == 0 {
             return first;
         }
         let root = self.heap_at(0);
         let due = self.due(root);
-        first.filter(|&(least, _)| least <= due).or(Some((due, root)))
+        if first.0 <= due {
+            first
+        } else {
+            (due, root)
+        }
     }
 
     /// Disarms and returns one timer that is due at `now`, with the time at which it was due.
     #[cfg_attr(feature = "compact", inline(never))]
     pub fn expire(&mut self, now: Instant) -> Option<(Instant, u32)> {
-        let (due, index) = self.next()?;
-        if due > now {
+        let (due, index) = self.first();
+        if due > now || index == NONE {
             return None;
         }
         self.disarm(index);

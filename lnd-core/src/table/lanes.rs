@@ -207,7 +207,15 @@ impl<'m, const N: usize, O: QueuePart> Lanes<'m, N, O> {
     /// The same of some lanes only, given as a mask.
     #[inline]
     pub fn next_of(&self, lanes: u64) -> Option<(Instant, u32)> {
-        let mut best: Option<(Instant, u32)> = None;
+        let (due, index) = self.first_of(lanes);
+        (index != NONE).then_some((due, index))
+    }
+
+    /// The same as a pair, which is returned in registers. [`NONE`], with [`Instant::NEVER`]: these
+    /// lanes are empty.
+    #[inline]
+    pub(crate) fn first_of(&self, lanes: u64) -> (Instant, u32) {
+        let mut best = (Instant::NEVER, NONE);
         let mut left = self.busy & lanes;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
@@ -216,8 +224,8 @@ impl<'m, const N: usize, O: QueuePart> Lanes<'m, N, O> {
             let Some(&head) = self.heads.get(lane) else { break };
             let Some(timer) = self.timers.get(head as usize) else { continue };
             // Of equal times the lower lane wins.
-            if best.is_none_or(|(due, _)| { timer.due } < due) {
-                best = Some((timer.due, head));
+            if { timer.due } < best.0 || best.1 == NONE {
+                best = (timer.due, head);
             }
         }
         best
