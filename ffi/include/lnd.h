@@ -2487,8 +2487,8 @@ enum lnd_error lnd_ni_destroy(struct lnd_ni *ni);
  * transfer has ended, @report is its only report, and nothing is lent: this is the end of an
  * LND_REQUEST_IMMEDIATE whose frame is still in the channel. On LND_E_GONE the request has ended,
  * and so has a kept request on LND_E_STALE: its slot is in use again. On LND_E_WAIT the request
- * waits for its next offer: see lnd_frame_in(). On any other error it still waits for its
- * decision.
+ * waits for its next offer, see lnd_frame_in(), or for another decision. On any other error it
+ * still waits for its decision.
  *
  * The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is in the channel.
  * After lnd_keep(), lnd_recv() of more than 0 bytes returns LND_E_TOO_LONG. A host that needs more
@@ -2554,6 +2554,10 @@ enum lnd_error lnd_keep(struct lnd_ni *ni,
  * @request: the request.
  * @refusal: enum lnd_nak_reason. A NAK is sent to the peer, unless the payload was in the message.
  * @now: the time.
+ *
+ * An LND_REQUEST_IMMEDIATE whose frame is still in the channel needs no slot for this. So a host
+ * may copy or pass on its payload first, and end it by this call. LND_E_WAIT then means that its
+ * sender went down meanwhile: drop the frame, which must not be offered again.
  *
  * For a request that has already ended this returns LND_OK, where lnd_recv() and lnd_reply()
  * return LND_E_GONE. A kept request whose slot is in use again has ended, too: LND_E_STALE.

@@ -15,6 +15,7 @@ use crate::abi::{lnd_decision, lnd_error};
 use crate::errors::of_why;
 use crate::input::{fragments, given};
 use crate::ni::Thread;
+use crate::offered::Body;
 #[cfg(not(feature = "compact"))]
 use crate::offered::Request;
 use crate::ports::Host;
@@ -172,7 +173,8 @@ impl Thread {
     ///
     /// # Errors
     /// `LND_E_STALE`: already decided, or a later frame has arrived. `LND_E_GONE`: ended.
-    /// `LND_E_WAIT`: no room any more. Else the reason why the decision cannot be carried out.
+    /// `LND_E_WAIT`: no room any more; another decision may need none. Else the reason why the
+    /// decision cannot be carried out.
     pub fn decide_offered(
         &mut self,
         now: Instant,
@@ -181,7 +183,14 @@ impl Thread {
     ) -> Result<Decided, lnd_error> {
         let link = LinkId::new(offered.index as usize).ok_or(lnd_error::LND_E_STALE)?;
         let place = self.offered.get_mut(link.index()).ok_or(lnd_error::LND_E_STALE)?;
-        let request = *place.get(offered.generation).ok_or(lnd_error::LND_E_STALE)?;
+        let found = place.get(offered.generation).ok_or(lnd_error::LND_E_STALE)?;
+        let refused = matches!((what, found.body), (What::Refuse(_), Body::Immediate { .. }));
+        // It needs no slot, so it cannot be too late for one: a host may have copied the payload.
+        if refused && self.driver.nak_immediate(now, link, &found.from) {
+            place.decided();
+            return Ok(Decided::Refused);
+        }
+        let request = *found;
         #[cfg(not(feature = "compact"))]
         if let What::Recv(it) = what {
             if let Some(decided) = recv_next(self.driver, now, link, &request, it)? {
@@ -195,7 +204,7 @@ impl Thread {
             Inbound::Handled => Err(lnd_error::LND_E_GONE),
             Inbound::Wait => {
                 self.frame_waits = true;
-                Err(lnd_error::LND_E_WAIT)
+                return Err(lnd_error::LND_E_WAIT);
             }
             Inbound::Request(arrival) => Ok(begin(arrival, what)?),
         };
@@ -255,10 +264,6 @@ fn begin<'f>(
         }
         What::Recv(it) => arrival.check_recv(&it.receive()?).map_err(of_why)?,
         What::Reply(it) => arrival.check_reply(&it.reply()?).map_err(of_why)?,
-        What::Refuse(why) if inline => {
-            arrival.nak(*why);
-            return Ok(Begun::Ended(Decided::Refused));
-        }
         What::Refuse(_) | What::Keep => {}
     }
     Ok(Begun::Kept(arrival.keep()))

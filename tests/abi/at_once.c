@@ -16,6 +16,7 @@ static struct lnd_ops usual;
 static uint32_t answer;	/* what send() says of requests; 0: the usual */
 static struct lnd_arrival seen;	/* the latest request */
 static decision *habit;	/* of node b */
+static uint32_t few_slots;	/* of each node, 0: the usual number */
 
 static uint32_t op_send(void *ctx, const struct lnd_frame *frame)
 {
@@ -77,6 +78,7 @@ static void open_nodes(uint32_t flags)
 	world.flags = flags;
 	world.decide = decide;
 	world.patience = 1000 * MS;
+	world.slots = few_slots;
 	world_open(&world, &ops);
 	MUST(node_put(a, 0, 0, 100, NULL));
 	CHECK(world_run(&world, 1000 * MS, &a->reports, 1) && !a->failures);
@@ -382,6 +384,47 @@ static void keeps(void)
 	printf("at_once: a request that is kept is decided later\n");
 }
 
+/* The upper layer has the payload, and then the last slot goes: the request ends all the same. */
+static enum lnd_error pass_on(struct node *node, const struct lnd_arrival *arrival)
+{
+	struct lnd_request request = arrival->request, handle;
+
+	while (!node_put(node, 0, 8192, 30000, NULL))
+		;
+	CHECK(slots(node) == few_slots);
+	FAILS(LND_E_WAIT, lnd_keep(node->ni, request, world.now, &handle));
+	MUST(lnd_nak(node->ni, request, LND_NAK_FAILED, world.now));
+	FAILS(LND_E_STALE, lnd_nak(node->ni, request, LND_NAK_FAILED, world.now));
+	CHECK(slots(node) == few_slots);
+	return LND_OK;
+}
+
+static void without_a_slot(void)
+{
+	uint64_t taken;
+
+	few_slots = 4;
+	open_nodes(LND_ENDS_AT_ONCE);
+	taken = counter(b, "requests");
+	kept_count = 0;
+	habit = keep;
+	MUST(node_put(a, 0, 0, 100, NULL));
+	CHECK(node_frames(b, world.now));
+	habit = pass_on;
+	MUST(node_put(a, 0, 0, 100, NULL));
+	CHECK(node_frames(b, world.now));
+	habit = NULL;
+	/* Its number is taken: the next one is the next. */
+	b->reports = 0;
+	MUST(lnd_nak(b->ni, kept[LND_REQUEST_IMMEDIATE], LND_NAK_FAILED, world.now));
+	MUST(node_put(a, 0, 0, 100, NULL));
+	CHECK(world_run(&world, 1000 * MS, &b->reports, 1));
+	CHECK(counter(b, "requests") == taken + 3 && !counter(b, "resyncs"));
+	few_slots = 0;
+	close_nodes();
+	printf("at_once: a request whose payload was passed on needs no slot to end\n");
+}
+
 /* Between a frame and its decision its sender goes down, or we leave. */
 static enum lnd_error forget_sender(struct node *node, const struct lnd_arrival *arrival)
 {
@@ -390,7 +433,7 @@ static enum lnd_error forget_sender(struct node *node, const struct lnd_arrival 
 	MUST(lnd_peer_event(node->ni, arrival->nid, 0, world.now));
 	/* Its sender was told that it is delivered: it stays until that has answered again. */
 	FAILS(LND_E_WAIT, lnd_keep(node->ni, arrival->request, world.now, &handle));
-	FAILS(LND_E_STALE, lnd_keep(node->ni, arrival->request, world.now, &handle));
+	FAILS(LND_E_WAIT, lnd_nak(node->ni, arrival->request, LND_NAK_FAILED, world.now));
 	habit = NULL;
 	return LND_E_WAIT;
 }
@@ -481,6 +524,7 @@ int main(void)
 	by_finalize();
 	undecided();
 	keeps();
+	without_a_slot();
 	meanwhile();
 	handles();
 	return 0;

@@ -23,7 +23,7 @@ impl Peer {
 
     /// Whether a request is the next expected one of the present sessions of both sides. `me`: our
     /// incarnation. The count of our requests that it carries may be new.
-    #[inline]
+    #[inline(always)]
     pub fn sends_next(&self, from: &Envelope, me: Incarnation) -> bool {
         // This is the usual case of a request. Each condition that fails here is examined in full
         // elsewhere.

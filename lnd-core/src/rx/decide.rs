@@ -78,7 +78,8 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Accepts an offered request that needs no slot, and returns its credit.
-    #[inline]
+    #[cfg_attr(feature = "compact", inline(never))]
+    #[cfg_attr(not(feature = "compact"), inline)]
     pub(super) fn consume_offer(&mut self, offer: &Offer, from: &Envelope) {
         self.take(offer, from, !offer.former);
     }

@@ -96,6 +96,15 @@ impl<'m, P: Ports> Driver<'m, P> {
         let (credits, from) = (from.credits, (from.from, from.sequence));
         Some(Immediate { driver: self, now, peer: id, from, credits, payload })
     }
+
+    /// Ends an IMMEDIATE that was offered before, as [`Arrival::nak`](crate::driver::Arrival::nak)
+    /// does, even if there is no slot any more: the upper layer may have its payload already.
+    /// Returns whether it is the next one of an admitted peer. If not, nothing was done, and
+    /// [`on_message`](Self::on_message) decides.
+    pub fn nak_immediate(&mut self, now: Instant, link: LinkId, from: &Envelope) -> bool {
+        let offer = self.usual_request(now, link, from, false);
+        offer.inspect(|offer| self.consume_offer(offer, from)).is_some()
+    }
 }
 
 impl<P: Ports> Immediate<'_, '_, '_, P> {

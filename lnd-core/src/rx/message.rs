@@ -22,7 +22,12 @@ impl<'m, P: Ports> Driver<'m, P> {
     ) -> Inbound<'d, 'm, 'f, P> {
         // The usual request is checked first and in one place. All other messages share one
         // function that is not inlined, so the usual path stays short.
-        let offer = match self.usual_request(now, link, from, message) {
+        let usual = if message.lane() == Lane::Request {
+            self.usual_request(now, link, from, true)
+        } else {
+            None
+        };
+        let offer = match usual {
             Some(offer) => offer,
             None => match self.on_any_message(now, link, from, message) {
                 Screened::Offer(offer) => offer,

@@ -7,7 +7,7 @@ use lnd_core::counters::Counter;
 use lnd_core::driver::{Inbound, Kind, Why};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId};
-use lnd_core::message::{Envelope, Message};
+use lnd_core::message::{Envelope, Message, NakReason};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Status;
 
@@ -93,6 +93,42 @@ fn s3_10_a_message_that_is_refused_is_dropped_once() {
         assert_eq!(received(&mut w, letter), None, "it is gone");
     }
     assert_eq!(w.count(1, Counter::FinalizedOk), ended);
+}
+
+/// INV-11: a host that has copied the payload of an offered message can end it, whether there is a
+/// slot or not. What is not the peer's next message is left to the usual way.
+#[test]
+fn inv_11_an_offered_message_is_ended_without_a_slot() {
+    let mut w = World::met_with(Config { slots: 8, passive_slots: 3, ..config() });
+    let letters = sent(&mut w, 4);
+    w.hold("put_req");
+    for _ in 0..5 {
+        w.put(1, 0, 1000).unwrap();
+    }
+    let now = w.now;
+    let kept = letters.iter().take(3).map(|letter| {
+        let message = letter.message();
+        let driver = &mut w.node(1).driver;
+        match driver.on_message(now, letter.link, &letter.envelope, &message) {
+            Inbound::Request(arrival) => arrival.keep().detach(),
+            other => panic!("{other:?}"),
+        }
+    });
+    let kept: Vec<_> = kept.collect();
+    let (consumed, requests, held) = taken(&w);
+    assert_eq!(held, (5, 3));
+    let (last, message) = (&letters[3], letters[3].message());
+    let driver = &mut w.node(1).driver;
+    let offered = driver.on_message(now, last.link, &last.envelope, &message);
+    assert!(matches!(offered, Inbound::Wait));
+    assert!(!driver.nak_immediate(now, last.link, &letters[2].envelope), "it was kept");
+    assert!(driver.nak_immediate(now, last.link, &last.envelope));
+    assert!(!driver.nak_immediate(now, last.link, &last.envelope), "the second copy");
+    assert_eq!(taken(&w), (consumed + 1, requests + 1, held));
+    for it in kept {
+        w.node(1).driver.nak(now, it, NakReason::Failed);
+    }
+    assert_eq!(taken(&w).0, consumed + 4);
 }
 
 /// S3-10: until it is received nothing has changed, and the usual way takes it.
