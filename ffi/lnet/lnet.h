@@ -116,6 +116,7 @@ struct lnd_host_upper {
 	struct list_head looped;	/* for loop */
 	struct work_struct loop;
 	struct lnd_lnet_message *spare;	/* for the next request of a peer */
+	struct lnd_lnet_message *unkept;	/* LNet has it, the library had no room */
 	struct work_struct supply;	/* makes the next one */
 	bool halted;	/* nothing is supplied any more */
 	const struct lnd_lnet_tunables *own;	/* LNet changes them at any time */

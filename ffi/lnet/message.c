@@ -179,6 +179,10 @@ void lnd_lnet_end(struct lnd_lnet_message *message, int error, enum lnet_msg_hst
 	struct lnet_ni *ni = message->node->upper->ni;
 
 	lnd_lnet_leave(message);
+	if (READ_ONCE(message->node->upper->unkept) == message) {
+		WRITE_ONCE(message->node->upper->unkept, NULL);
+		lnd_host_node_wake(message->node);
+	}
 	/* What did not arrive is not written: LNet's memory behind it stays as it is. */
 	if (message->map.written)
 		message->payload.length = min(message->payload.length, bytes);

@@ -32,6 +32,8 @@ static bool lnd_lnet_spare(struct lnd_host_upper *upper, gfp_t gfp)
 /* Whether the next request has its memory. Context: the node's thread. Does not wait. */
 bool lnd_lnet_ready(struct lnd_host_upper *upper)
 {
+	if (READ_ONCE(upper->unkept))
+		return false;
 	if (lnd_lnet_spare(upper, LND_HOST_NO_WAIT))
 		return true;
 	queue_work(system_unbound_wq, &upper->supply);
@@ -81,19 +83,31 @@ static bool lnd_lnet_read(const struct lnd_arrival *arrival, struct lnet_hdr *hd
 	return hdr->payload_length == arrival->len && arrival->len <= LNET_MTU;
 }
 
-/* LNet will decide later: the payload leaves its frame. */
-static void lnd_lnet_delay(struct lnd_lnet_message *message)
-{
-	lnd_lnet_count(message->node->upper, LND_LNET_DELAYED);
-	if (message->frame)
-		memcpy(message->copy, message->frame, message->asked);
-	message->frame = NULL;
-}
-
 /* Ends a request whose payload does not move, or not by the library: its credit returns. */
 static void lnd_lnet_refuse(struct lnd_lnet_message *message, enum lnd_nak_reason why)
 {
 	lnd_nak(message->node->ni, message->request, why, lnd_host_now());
+}
+
+/*
+ * LNet will decide later: the payload leaves its frame, and the credit stays away until then. If
+ * the library has no room for that, the credit returns, and the next request waits instead.
+ */
+static void lnd_lnet_delay(struct lnd_lnet_message *message)
+{
+	struct lnd_host_upper *upper = message->node->upper;
+
+	lnd_lnet_count(upper, LND_LNET_DELAYED);
+	if (message->kind != LND_REQUEST_IMMEDIATE)
+		return;
+	if (message->asked)
+		memcpy(message->copy, message->frame, message->asked);
+	message->frame = NULL;
+	if (lnd_keep(message->node->ni, message->request, lnd_host_now(), &message->request) ==
+	    LND_E_WAIT) {
+		lnd_lnet_refuse(message, LND_NAK_FAILED);
+		WRITE_ONCE(upper->unkept, message);
+	}
 }
 
 /* Calls lnet_parse(). Whatever it returns, the request's place in its mailbox is free. */
@@ -127,7 +141,8 @@ static void lnd_lnet_parse(struct lnd_lnet_message *message, struct lnet_hdr *hd
  * @arrival: the request.
  *
  * lnet_parse() cannot be called twice for one request. So the library's answer that it has no room
- * must come before: each request is kept first, and its sender's credit stays away until it ends.
+ * must come before: a request that is pulled is kept first. One with its payload needs no room if
+ * LNet decides at once. Its sender's credit stays away until the decision in either case.
  *
  * Context: the node's thread, with nothing held. Does not wait for memory.
  * Return: whether its place in the mailbox is free; else it is offered again.
@@ -147,7 +162,9 @@ bool lnd_lnet_request(struct lnd_host_node *node, const struct lnd_arrival *arri
 	message = xchg(&upper->spare, NULL);
 	if (!message)
 		return false;
-	error = lnd_keep(node->ni, arrival->request, arrival->now, &message->request);
+	message->request = arrival->request;
+	error = arrival->kind == LND_REQUEST_IMMEDIATE ? LND_OK :
+		lnd_keep(node->ni, arrival->request, arrival->now, &message->request);
 	if (error) {
 		if (cmpxchg(&upper->spare, NULL, message))
 			lnd_lnet_put(message);
