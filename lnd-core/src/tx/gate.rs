@@ -44,15 +44,14 @@ pub(super) struct Tx<'m> {
 }
 
 /// The reason for which the peer's gate refuses a transfer.
-fn refused_by(view: GateView, role: Role, incarnation: u32) -> Option<Cause> {
+fn refused_by(view: GateView, incarnation: u32) -> Option<Cause> {
+    // A reply needs no `Good` peer: the peer itself has asked for it (INV-11). A request has found
+    // its peer `Good`, and since then another context can only have declared it down.
     if view.state() == HelloState::Down {
         Some(Cause::PeerDown)
     } else if view.incarnation() != incarnation {
         // The present incarnation has no state for the transfer.
         Some(Cause::PeerRestarted)
-    } else if role.requests() && view.state() != HelloState::Good {
-        // Only requests need a `Good` peer. The peer itself has asked for a reply (INV-11).
-        Some(Cause::PeerDown)
     } else {
         None
     }
@@ -118,7 +117,7 @@ impl<'m, P: Ports> Driver<'m, P> {
             // Only this thread closes a connection, so no fence is needed for it (decision 0026).
             Some(Cause::ConnectionDown)
         } else {
-            refused_by(peer_gate.view(), role, incarnation)
+            refused_by(peer_gate.view(), incarnation)
         };
         Some(Tx { tag, link, peer, role, debts, blocked_by, gate, posting })
     }
