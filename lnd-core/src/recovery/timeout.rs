@@ -59,8 +59,6 @@ impl<P: Ports> Driver<'_, P> {
         // The sweep comes before the sends, so that fewer messages go out for transfers that are to
         // be cancelled.
         self.send_pending(now, batch, due);
-        // Again, because the sweep and the sends may have freed a place.
-        self.place_waiting(now);
         self.send_replies(now, batch, due);
         self.advance_shutdown(now, batch);
         // One doorbell serves everything that the calls above have posted.
