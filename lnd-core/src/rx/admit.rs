@@ -75,9 +75,8 @@ impl<P: Ports> Driver<'_, P> {
         // wait. Afterwards a request of another incarnation is of an earlier one. It must not keep
         // its place in the lane, because promised requests lie behind it (decision 0018).
         let settled = known.is_some_and(Peer::is_settled);
-        let open = view.is_none_or(|v| v.state() != HelloState::Good) && !settled;
         let answer_due = view.is_some_and(|v| v.state() == HelloState::Handshake);
-        let stays = reliable && (right || open) || right && answer_due;
+        let stays = reliable && (right || !settled) || right && answer_due;
         let parks = lane == Lane::Request && means_us && stays;
         if parks {
             self.counters.count(Counter::Waited);
@@ -125,7 +124,6 @@ impl<P: Ports> Driver<'_, P> {
     #[inline]
     pub(crate) fn unpark(&mut self, id: PeerId, link: LinkId) {
         let Some(peer) = self.peers.get_mut(id).filter(|peer| peer.parked != 0) else { return };
-        self.quiet_until = Instant::ORIGIN;
         peer.parked &= !link.bit();
         if peer.parked == 0 {
             peer.wants.remove(Wants::CONNECT);
