@@ -171,8 +171,6 @@ impl<P: Ports> Driver<'_, P> {
         for link in self.links.iter_mut() {
             if link.ring() {
                 self.counters.count(Counter::Doorbells);
-                // The engine may have found its device gone.
-                self.quiet_until = Instant::ORIGIN;
             }
         }
     }
