@@ -38,6 +38,7 @@ mod driver {
     mod fourth;
     mod get;
     mod gone;
+    mod guards;
     mod handshake;
     mod hello;
     mod immediate;

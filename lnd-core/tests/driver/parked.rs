@@ -205,7 +205,7 @@ fn offer(w: &mut World, mut waiting: Vec<Letter>, span: Span) -> Vec<Letter> {
 
 /// Some nodes, of which all but node 0 have promised it a request. Node 0 has one place, and has
 /// forgotten them all. The requests are off the wire, that of node 1 first.
-fn promised(nodes: usize) -> (World, Vec<Letter>) {
+pub fn promised(nodes: usize) -> (World, Vec<Letter>) {
     let mut w = World::with(nodes, Config { peers: 1, links: 1, ..config() });
     let mut letters = Vec::new();
     for node in 1..nodes {
