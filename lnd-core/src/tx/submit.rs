@@ -212,10 +212,7 @@ impl<P: Ports> Driver<'_, P> {
     fn role_of(&self, request: &Request<'_>, peer: PeerId, length: u32) -> Role {
         // Before its hello was answered, a peer's limit is unknown and our own is used. If the peer
         // accepts less, that shows when the message is posted.
-        let known = self
-            .peers
-            .get(peer)
-            .filter(|peer| peer.incarnation().is_some() && peer.inline_max() > 0);
+        let known = self.peers.get(peer).filter(|peer| peer.inline_max() > 0);
         let inline = length <= known.map_or(self.inline_max(), |peer| peer.inline_max());
         match request.kind {
             Kind::Get if request.routed || inline => Role::Immediate,
