@@ -45,6 +45,7 @@ mod driver {
     mod incarnation;
     mod keys;
     mod late;
+    mod leftovers;
     mod link;
     mod next_time;
     mod observed;

@@ -21,7 +21,7 @@ use super::world::{config, World, LINK0, LINK1};
 
 /// Node 1 has met node 0, which has one link, and has sent it a request. Node 0 has not been
 /// answered: its own hellos are held up. The request is off the wire.
-fn unverified() -> (World, Letter) {
+pub fn unverified() -> (World, Letter) {
     let mut w = World::with(2, Config { links: 1, ..config() });
     w.hold("immediate");
     let tag = w.put(1, 0, 10).unwrap();
@@ -142,9 +142,11 @@ fn a_parked_requests_sender_is_left_alone_while_no_link_is_open() {
     let before = changes(&mut w);
     w.sleep(Span::from_secs(60));
     assert_eq!((changes(&mut w), w.node(0).driver.offer_again()), (before, false));
-    // It is asked for when there is a link.
-    w.free("hello");
+    // It is asked for when there is a link, once.
     w.notify_link(0, LINK0, true);
+    w.settle();
+    assert_eq!(w.nodes[0].driver.next_time(w.now), Some(w.now.after(w.config.hello_timeout)));
+    w.free("hello");
     w.settle();
     assert_eq!(w.state(0, 1), HelloState::Good);
     assert!(w.hand(&letter));

@@ -285,4 +285,6 @@ fn r64_late_pulls_in_front_do_not_hold_up_the_one_behind() {
     assert_eq!((good, ends(&w, 1).len(), w.count(1, Counter::Deadlines)), (2, 6, 4));
     w.sleep(Span::from_secs(31));
     w.assert_drained();
+    // R39: nothing is looked at by the clock any more.
+    assert_eq!(w.nodes[1].driver.next_time(w.now), None);
 }
