@@ -9,10 +9,13 @@ use lnd_core::link::LinkState;
 use lnd_core::message::{HelloAck, Message};
 use lnd_core::peer::HelloState;
 use lnd_core::time::{Instant, Span};
+use lnd_core::trace::Trace;
 use lnd_core::transfer::{Cause, Place};
 
+use super::fabric::nid;
 use super::guards::unverified;
 use super::hello::{forged, hold_off};
+use super::letter::Letter;
 use super::node::{Decision, Order};
 use super::parked::promised;
 use super::world::{config, World, LINK0};
@@ -56,7 +59,7 @@ fn a_hello_of_an_attempt_that_has_ended_is_not_sent() {
     w.notify_link(0, LINK0, false);
     w.settle();
     let now = w.now;
-    w.node(0).driver.ask_peer(now, super::fabric::nid(1));
+    w.node(0).driver.ask_peer(now, nid(1));
     w.sleep(w.config.hello_timeout.times(2));
     assert_eq!(w.state(0, 1), HelloState::Unknown);
     let before = w.said(0, 1, "hello");
@@ -168,7 +171,7 @@ fn r39_a_queue_is_not_polled_during_a_handshake() {
     let mut w = World::met();
     w.hold("hello");
     let now = w.now;
-    w.node(0).driver.ask_peer(now, super::fabric::nid(1));
+    w.node(0).driver.ask_peer(now, nid(1));
     w.put(0, 1, 10).unwrap();
     w.settle();
     assert_eq!(next(&w), Some(now.after(w.config.hello_timeout)));
@@ -268,4 +271,50 @@ fn r53_an_answer_by_a_link_that_has_closed_waits_for_no_room() {
     let tag = w.node(1).answer_kept(5000).unwrap();
     w.fetch();
     assert_eq!(w.report(1, tag).status.evidence, Some((Cause::LinkDown, Place::Queue)));
+}
+
+/// A request of node 1 to node 0, in its present session and far beyond the window. Without a
+/// payload.
+fn far_ahead(w: &World) -> Letter {
+    let mut letter = forged(w, 1, 0, &Message::Immediate { header: &[0; 8], payload: &[] });
+    letter.envelope.session = w.nodes[1].driver.peer_view(0).unwrap().session;
+    letter.envelope.sequence = 1000;
+    letter
+}
+
+/// A session that is not counted any more is not said of in the middle of a handshake: each offer
+/// would begin another attempt, and the answer to the one before would not count.
+#[test]
+fn a_handshake_is_not_begun_anew_for_a_session_that_is_not_counted() {
+    let mut w = World::met();
+    w.hold("hello");
+    let now = w.now;
+    w.node(0).driver.ask_peer(now, nid(1));
+    let late = far_ahead(&w);
+    for _ in 0..3 {
+        assert!(!w.hand(&late));
+        w.settle();
+    }
+    assert_eq!((w.said(0, 1, "hello"), w.state(0, 1)), (1, HelloState::Handshake));
+}
+
+/// The number of a request of a former session is not shown: it would be taken for one of the
+/// present session.
+#[test]
+fn the_end_of_a_former_sessions_request_shows_no_number() {
+    let mut w = World::met();
+    w.fabric.borrow_mut().ends_at_once = true;
+    w.put(1, 0, 0).unwrap();
+    w.settle();
+    let late = far_ahead(&w);
+    assert!(!w.hand(&late), "it is not counted any more");
+    w.fabric.borrow_mut().wire.push_back(late);
+    w.sleep(Span::from_secs(5));
+    assert!(w.fabric.borrow().wire.is_empty());
+    let log = &w.nodes[0].driver.tracer_mut().0;
+    let ended = log.iter().filter_map(|(_, trace)| match trace {
+        Trace::Ended { sequence, .. } => Some(*sequence),
+        _ => None,
+    });
+    assert_eq!(ended.last(), Some(0));
 }

@@ -19,6 +19,7 @@ use super::world::{config, WorldOf};
 mod known;
 mod pulls;
 mod said;
+mod wrong;
 
 type World = WorldOf<false>;
 
