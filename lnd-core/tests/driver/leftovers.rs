@@ -15,6 +15,7 @@ use lnd_core::transfer::{Cause, Place};
 use super::fabric::nid;
 use super::guards::unverified;
 use super::hello::{forged, hold_off};
+use super::late::take;
 use super::letter::Letter;
 use super::node::{Decision, Order};
 use super::parked::promised;
@@ -312,9 +313,94 @@ fn the_end_of_a_former_sessions_request_shows_no_number() {
     w.sleep(Span::from_secs(5));
     assert!(w.fabric.borrow().wire.is_empty());
     let log = &w.nodes[0].driver.tracer_mut().0;
-    let ended = log.iter().filter_map(|(_, trace)| match trace {
+    let mut ended = log.iter().filter_map(|(_, trace)| match trace {
         Trace::Ended { sequence, .. } => Some(*sequence),
         _ => None,
     });
-    assert_eq!(ended.last(), Some(0));
+    assert_eq!(ended.next_back(), Some(0));
+}
+
+/// R39: what waits is due at once when the transport says that a connection is up.
+#[test]
+fn what_waits_is_tried_at_once_when_a_connection_is_up() {
+    let mut w = World::met();
+    w.fabric.borrow_mut().room.insert((0, 1), [0, 64]);
+    w.put(0, 1, 10).unwrap();
+    w.settle();
+    assert_ne!(next(&w), Some(w.now));
+    w.fabric.borrow_mut().room.clear();
+    w.node(0).driver.on_connection_up();
+    assert_eq!(next(&w), Some(w.now));
+    w.settle();
+    assert_eq!(w.said(0, 1, "immediate"), 1);
+}
+
+/// S0-18: a request that was taken does not wait any more, and keeps its sender's place for no
+/// hold-off.
+#[test]
+fn s0_18_a_request_that_was_taken_keeps_no_place() {
+    let (mut w, letters) = promised(3);
+    for (node, letter) in [(1, &letters[0]), (2, &letters[1])] {
+        assert!(!w.hand(letter));
+        w.settle();
+        assert_eq!(w.state(0, node), HelloState::Good, "its place was had at once");
+        assert!(w.hand(letter));
+        w.settle();
+    }
+    w.assert_deliveries();
+}
+
+/// The sender of a request that was taken is not asked for any more. One of two takes the shortest
+/// way.
+#[test]
+fn a_taken_requests_sender_is_not_asked_for() {
+    let mut w = World::met();
+    w.fabric.borrow_mut().ends_at_once = true;
+    for _ in 0..2 {
+        w.notify_peer(0, 1, false);
+        w.hold("immediate");
+        w.put(1, 0, 10).unwrap();
+        let letter = take(&w, 1, "immediate").unwrap();
+        w.free("immediate");
+        assert!(!w.hand(&letter), "it waits for the answer to our hello");
+        w.settle();
+        assert!(w.hand(&letter));
+        w.notify_peer(0, 1, false);
+        w.notify_peer(0, 1, true);
+        let before = w.said(0, 1, "hello");
+        w.sleep(Span::from_secs(1));
+        assert_eq!((w.said(0, 1, "hello") - before, w.state(0, 1)), (0, HelloState::Unknown));
+    }
+}
+
+/// Node 2 waits for the one place, and node 1 leaves it in the end. Returns whether node 2 has it.
+fn has_the_place(change: fn(&mut World)) -> bool {
+    let (mut w, letters) = promised(3);
+    assert!(!w.hand(&letters[0]));
+    w.settle();
+    w.node(0).put = Decision::Keep;
+    w.put(1, 0, 5000).unwrap();
+    w.settle();
+    assert!(!w.hand(&letters[1]), "no place");
+    w.settle();
+    assert_eq!((w.nodes[0].kept.len(), w.peer(0, 2)), (1, None));
+    change(&mut w);
+    let before = w.said(0, 2, "hello");
+    w.node(0).answer_kept(5000).unwrap();
+    w.sleep(hold_off(&w));
+    w.peer(0, 2).is_some() && w.said(0, 2, "hello") > before
+}
+
+/// LU-1600: no place is given once the driver refuses new work, nor to a node to which there is no
+/// way.
+#[test]
+fn lu1600_a_node_that_waits_for_a_place_has_none_in_a_shutdown() {
+    assert!(has_the_place(|_| ()));
+    assert!(!has_the_place(|w| {
+        let now = w.now;
+        w.nodes[0].driver.shutdown(now, now.after(Span::from_secs(20)));
+    }));
+    assert!(!has_the_place(|w| {
+        w.fabric.borrow_mut().unreachable.insert(2);
+    }));
 }

@@ -249,6 +249,7 @@ fn r18_a_sweep_does_not_ask_for_what_waits_to_be_posted() {
     w.notify_link(0, LINK1, false);
     w.settle();
     assert_eq!(asked(&w), before);
+    assert!(w.reported(0, second), "it ends with the sweep, ahead of its turn");
     freeze(&w, 0, false);
     w.settle();
     assert_eq!(w.report(0, first).status.errno, 0);
@@ -287,4 +288,37 @@ fn r64_late_pulls_in_front_do_not_hold_up_the_one_behind() {
     w.assert_drained();
     // R39: nothing is looked at by the clock any more.
     assert_eq!(w.nodes[1].driver.next_time(w.now), None);
+}
+
+/// A pull that is decided while others wait goes behind them, though there is room: a call that has
+/// ended as many late ones as it may leaves the rest to the next call.
+#[test]
+fn s3_12_a_pull_does_not_pass_those_that_a_call_has_left_over() {
+    let mut w = World::met_with(Config { batch: 1, pulls: 1, ..small() });
+    freeze(&w, 1, true);
+    w.node(1).put = Decision::Keep;
+    let deadline = w.now.after(Span::from_secs(2));
+    for n in 0..4 {
+        w.put(0, 1, 5000).unwrap();
+        w.settle();
+        if n < 3 {
+            let kept = w.node(1).kept.remove(0);
+            let until = if n == 1 { deadline } else { w.order(Kind::Put, 1, 0).deadline };
+            w.node(1).answer(kept.rx_request, kept.id, 5000, until).unwrap();
+        }
+    }
+    assert_eq!(gauges(&w, 1), (1, 2));
+    // The first ends, and the late one behind it.
+    freeze(&w, 1, false);
+    w.now = deadline;
+    w.devices();
+    w.interrupts();
+    w.fetch();
+    assert_eq!(gauges(&w, 1), (0, 1));
+    w.node(1).answer_kept(5000).unwrap();
+    w.settle();
+    let started = started(&mut w, 1);
+    assert!(started.is_sorted() && started.len() == 3, "{started:?}");
+    w.sleep(Span::from_secs(31));
+    w.assert_drained();
 }

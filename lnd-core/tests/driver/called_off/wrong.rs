@@ -3,12 +3,14 @@
 
 use lnd_core::counters::Counter;
 use lnd_core::id::Tag;
-use lnd_core::message::Message;
+use lnd_core::message::{Message, NakReason};
+use lnd_core::transfer::{Cause, Delivery, Place};
 
+use crate::driver::device::OnInvalidate;
 use crate::driver::fabric::Fabric;
 use crate::driver::hello::forged;
 
-use super::{met, small, withdraw, World};
+use super::{end, met, small, withdraw, World};
 
 /// R31: a CANCEL of a GET ends the pull of just that source, and for its own peer only.
 #[test]
@@ -81,4 +83,23 @@ fn inv_11_the_credit_of_what_was_called_off_comes_back_though_the_answer_is_lost
     let noops = w.said(1, 0, "noop");
     w.sleep(w.config.link_poll.times(2));
     assert_eq!((w.said(1, 0, "noop") - noops, w.said(1, 0, "put_nak")), (1, 0));
+}
+
+/// S0-17: what its puller has never begun stays so, whatever comes of it later.
+#[test]
+fn s0_17_what_was_never_begun_stays_so() {
+    let mut w = met();
+    w.device(0, 0, |d| (d.frozen, d.on_invalidate) = (true, OnInvalidate::Touched));
+    w.hold("put_req");
+    let tag = w.put(0, 1, 3000).unwrap();
+    w.settle();
+    withdraw(&mut w, 0, tag);
+    w.settle();
+    assert_eq!((w.said(1, 0, "put_nak"), w.reported(0, tag)), (1, false));
+    let failed = Message::PutNak { source: tag, why: NakReason::Failed };
+    let failed = forged(&w, 1, 0, &failed);
+    assert!(w.hand(&failed));
+    w.device(0, 0, |d| d.frozen = false);
+    w.settle();
+    assert_eq!(end(&w, 0, tag), (Some((Cause::Withdrawn, Place::Staged)), Delivery::NotDelivered));
 }
