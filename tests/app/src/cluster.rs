@@ -212,12 +212,18 @@ impl Running {
         // A terminal's ^C is for this process, which passes it on: a node that is asked twice ends
         // at once.
         command.process_group(0);
-        let end_with_parent = || {
+        let parent = std::process::id();
+        let end_with_parent = move || {
             // SAFETY: this call with these arguments touches no memory of the process.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
-            Ok(())
+            // A parent that ended before this sends no signal.
+            if std::os::unix::process::parent_id() == parent {
+                Ok(())
+            } else {
+                Err(std::io::Error::from_raw_os_error(libc::ESRCH))
+            }
         };
-        // SAFETY: between fork and exec it makes one system call, and neither allocates nor locks.
+        // SAFETY: between fork and exec it makes two system calls, and neither allocates nor locks.
         unsafe { command.pre_exec(end_with_parent) };
         let mut running = Self { nid: nid.to_string(), child: command.spawn()? };
         let path = default_path(&cluster.fabric, nid);
