@@ -37,6 +37,7 @@
 #endif
 
 #define LND_LNET_FABRICS	4	/* most of them */
+#define LND_LNET_UNKEPT	32	/* most requests of a node beyond its slots */
 
 /* The library's classes of health are LNet's, number for number. */
 static_assert((int)LND_HEALTH_OK == LNET_MSG_STATUS_OK);
@@ -89,6 +90,7 @@ struct lnd_lnet_message {
 	struct task_struct *parser;	/* the thread that runs lnet_parse() */
 	struct completion parsed;
 	bool decided;	/* lnd_recv() was called */
+	bool unkept;	/* LNet decides later, and the library had no room for it */
 	bool waits;	/* a decision that waits for room */
 };
 
@@ -116,7 +118,7 @@ struct lnd_host_upper {
 	struct list_head looped;	/* for loop */
 	struct work_struct loop;
 	struct lnd_lnet_message *spare;	/* for the next request of a peer */
-	struct lnd_lnet_message *unkept;	/* LNet has it, the library had no room */
+	atomic_t unkept;	/* requests that LNet has and the library had no room for */
 	struct work_struct supply;	/* makes the next one */
 	bool halted;	/* nothing is supplied any more */
 	const struct lnd_lnet_tunables *own;	/* LNet changes them at any time */

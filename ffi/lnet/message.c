@@ -179,8 +179,9 @@ void lnd_lnet_end(struct lnd_lnet_message *message, int error, enum lnet_msg_hst
 	struct lnet_ni *ni = message->node->upper->ni;
 
 	lnd_lnet_leave(message);
-	if (READ_ONCE(message->node->upper->unkept) == message) {
-		WRITE_ONCE(message->node->upper->unkept, NULL);
+	if (message->unkept) {
+		message->unkept = false;
+		atomic_dec(&message->node->upper->unkept);
 		lnd_host_node_wake(message->node);
 	}
 	/* What did not arrive is not written: LNet's memory behind it stays as it is. */

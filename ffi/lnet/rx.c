@@ -32,7 +32,7 @@ static bool lnd_lnet_spare(struct lnd_host_upper *upper, gfp_t gfp)
 /* Whether the next request has its memory. Context: the node's thread. Does not wait. */
 bool lnd_lnet_ready(struct lnd_host_upper *upper)
 {
-	if (READ_ONCE(upper->unkept))
+	if (atomic_read(&upper->unkept) >= LND_LNET_UNKEPT)
 		return false;
 	if (lnd_lnet_spare(upper, LND_HOST_NO_WAIT))
 		return true;
@@ -91,7 +91,7 @@ static void lnd_lnet_refuse(struct lnd_lnet_message *message, enum lnd_nak_reaso
 
 /*
  * LNet will decide later: the payload leaves its frame, and the credit stays away until then. If
- * the library has no room for that, the credit returns, and the next request waits instead.
+ * the library has no room for that, the credit returns.
  */
 static void lnd_lnet_delay(struct lnd_lnet_message *message)
 {
@@ -106,7 +106,8 @@ static void lnd_lnet_delay(struct lnd_lnet_message *message)
 	if (lnd_keep(message->node->ni, message->request, lnd_host_now(), &message->request) ==
 	    LND_E_WAIT) {
 		lnd_lnet_refuse(message, LND_NAK_FAILED);
-		WRITE_ONCE(upper->unkept, message);
+		message->unkept = true;
+		atomic_inc(&upper->unkept);
 	}
 }
 

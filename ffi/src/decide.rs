@@ -185,8 +185,9 @@ impl Thread {
         let place = self.offered.get_mut(link.index()).ok_or(lnd_error::LND_E_STALE)?;
         let found = place.get(offered.generation).ok_or(lnd_error::LND_E_STALE)?;
         let refused = matches!((what, found.body), (What::Refuse(_), Body::Immediate { .. }));
-        // It needs no slot, so it cannot be too late for one: a host may have copied the payload.
-        if refused && self.driver.nak_immediate(now, link, &found.from) {
+        // A host may have passed the payload on: nothing can keep such a request.
+        if refused {
+            self.driver.nak_immediate(link, &found.from);
             place.decided();
             return Ok(Decided::Refused);
         }

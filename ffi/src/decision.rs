@@ -165,9 +165,9 @@ pub unsafe extern "C" fn lnd_keep(
 /// @refusal: enum lnd_nak_reason. A NAK is sent to the peer, unless the payload was in the message.
 /// @now: the time.
 ///
-/// An LND_REQUEST_IMMEDIATE whose frame is still in the channel needs no slot for this. So a host
-/// may copy or pass on its payload first, and end it by this call. LND_E_WAIT then means that its
-/// sender went down meanwhile: drop the frame, which must not be offered again.
+/// An LND_REQUEST_IMMEDIATE whose frame is still in the channel needs no slot for this, and is over
+/// whatever has happened since its offer. So a host may copy or pass on its payload first, and end
+/// it by this call.
 ///
 /// For a request that has already ended this returns LND_OK, where lnd_recv() and lnd_reply()
 /// return LND_E_GONE. A kept request whose slot is in use again has ended, too: LND_E_STALE.

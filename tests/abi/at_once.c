@@ -433,9 +433,22 @@ static enum lnd_error forget_sender(struct node *node, const struct lnd_arrival 
 	MUST(lnd_peer_event(node->ni, arrival->nid, 0, world.now));
 	/* Its sender was told that it is delivered: it stays until that has answered again. */
 	FAILS(LND_E_WAIT, lnd_keep(node->ni, arrival->request, world.now, &handle));
-	FAILS(LND_E_WAIT, lnd_nak(node->ni, arrival->request, LND_NAK_FAILED, world.now));
+	FAILS(LND_E_WAIT, lnd_keep(node->ni, arrival->request, world.now, &handle));
 	habit = NULL;
 	return LND_E_WAIT;
+}
+
+/* The same, but the upper layer has its payload. */
+static enum lnd_error pass_on_and_forget_sender(struct node *node,
+						const struct lnd_arrival *arrival)
+{
+	struct lnd_request request = arrival->request;
+
+	MUST(lnd_peer_event(node->ni, arrival->nid, 0, world.now));
+	MUST(lnd_nak(node->ni, request, LND_NAK_FAILED, world.now));
+	FAILS(LND_E_STALE, lnd_nak(node->ni, request, LND_NAK_FAILED, world.now));
+	habit = NULL;
+	return LND_OK;
 }
 
 static enum lnd_error shut_down(struct node *node, const struct lnd_arrival *arrival)
@@ -451,7 +464,8 @@ static enum lnd_error shut_down(struct node *node, const struct lnd_arrival *arr
 
 static void meanwhile(void)
 {
-	uint32_t state = 0;
+	uint32_t state = 0, i;
+	uint64_t taken;
 
 	open_nodes(LND_ENDS_AT_ONCE);
 	habit = forget_sender;
@@ -460,6 +474,18 @@ static void meanwhile(void)
 	CHECK(!node_frames(b, world.now));
 	CHECK(world_run(&world, 60000 * MS, &b->reports, 1));
 	CHECK(b->last.role == LND_ROLE_INLINE_SINK && !b->last.error);
+	close_nodes();
+
+	open_nodes(LND_ENDS_AT_ONCE);
+	habit = pass_on_and_forget_sender;
+	MUST(node_put(a, 0, 0, 100, NULL));
+	CHECK(node_frames(b, world.now));
+	taken = counter(b, "requests");
+	for (i = 1; i <= 3; i++)
+		MUST(node_put(a, 0, 0, 100, NULL));
+	/* What its sender sends next arrives when that is heard again. */
+	CHECK(world_run(&world, 60000 * MS, &b->reports, 3));
+	CHECK(counter(b, "requests") == taken + 3);
 	close_nodes();
 
 	open_nodes(LND_ENDS_AT_ONCE);

@@ -98,13 +98,10 @@ impl<P: Ports> Driver<'_, P> {
                 return;
             }
             if slot <= peer {
-                match self.slots.expire(now) {
-                    Some((due, Some(slot))) => self.slot_timer(now, due, slot),
-                    Some((_, None)) => {}
-                    None => return,
+                if let Some((due, Some(slot))) = self.slots.expire(now) {
+                    self.slot_timer(now, due, slot);
                 }
-            } else {
-                let Some((due, peer)) = self.peers.expire(now) else { return };
+            } else if let Some((due, peer)) = self.peers.expire(now) {
                 self.peer_timer(now, due, peer);
             }
         }

@@ -12,12 +12,15 @@ use crate::base::fragment::Fragment;
 use crate::base::id::{LinkId, Nid, PeerId};
 use crate::base::message::{Envelope, Lane};
 use crate::base::time::Instant;
+use crate::machines::peer::window::SequenceCheck;
 use crate::machines::transfer::{Cause, Place, Status};
 use crate::peers::Heard;
 use crate::ports::trace::Trace;
 use crate::ports::{Ports, Tracer};
 use crate::shard::{Driver, RunState};
 use crate::tx::{scatter, Why};
+
+use super::request::Offer;
 
 /// A peer's next message, inline, with the driver that waits for the upper layer's decision. One
 /// that is dropped has changed nothing.
@@ -98,12 +101,18 @@ impl<'m, P: Ports> Driver<'m, P> {
     }
 
     /// Ends an IMMEDIATE that was offered before, as [`Arrival::nak`](crate::driver::Arrival::nak)
-    /// does, even if there is no slot any more: the upper layer may have its payload already.
-    /// Returns whether it is the next one of an admitted peer. If not, nothing was done, and
-    /// [`on_message`](Self::on_message) decides.
-    pub fn nak_immediate(&mut self, now: Instant, link: LinkId, from: &Envelope) -> bool {
-        let offer = self.usual_request(now, link, from, false);
-        offer.inspect(|offer| self.consume_offer(offer, from)).is_some()
+    /// does. The upper layer may have its payload already. So its frame is over whatever has
+    /// happened since the offer: all slots may be taken, and its sender may be down.
+    pub fn nak_immediate(&mut self, link: LinkId, from: &Envelope) {
+        let me = self.me.incarnation;
+        let Some(peer) = self.peers.find_again(from.from) else { return };
+        // In a session that is over it has no number and no credit.
+        let counts = self.peers.get(peer).is_some_and(|it| {
+            it.is_of(from, me)
+                && it.counted_session() == Some(from.session)
+                && matches!(it.theirs.peek(from.sequence), SequenceCheck::Fresh { .. })
+        });
+        self.consume_offer(&Offer { peer, link, former: !counts }, from);
     }
 }
 

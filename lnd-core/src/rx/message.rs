@@ -22,12 +22,7 @@ impl<'m, P: Ports> Driver<'m, P> {
     ) -> Inbound<'d, 'm, 'f, P> {
         // The usual request is checked first and in one place. All other messages share one
         // function that is not inlined, so the usual path stays short.
-        let usual = if message.lane() == Lane::Request {
-            self.usual_request(now, link, from, true)
-        } else {
-            None
-        };
-        let offer = match usual {
+        let offer = match self.usual_request(now, link, from, message) {
             Some(offer) => offer,
             None => match self.on_any_message(now, link, from, message) {
                 Screened::Offer(offer) => offer,

@@ -41,32 +41,32 @@ pub(super) const fn remote_of(message: &Message<'_>) -> Tag {
 
 impl<P: Ports> Driver<'_, P> {
     /// The usual request: the next in order, in the present session of an admitted peer, and with
-    /// room for it if it `keeps` a slot. `None`: nothing was done, and
-    /// [`on_request`](Self::on_request) decides. That would offer this request too, if it has room.
-    #[cfg_attr(feature = "compact", inline(never))]
-    #[cfg_attr(not(feature = "compact"), inline(always))]
+    /// room for it. `None`: nothing was done, and [`on_request`](Self::on_request) decides. That
+    /// would offer this request too.
+    #[inline]
     pub(super) fn usual_request(
         &mut self,
         now: Instant,
         link: LinkId,
         from: &Envelope,
-        keeps: bool,
+        message: &Message<'_>,
     ) -> Option<Offer> {
         let listens = from.to == self.me.nid && self.run.state() == RunState::Running;
-        if !listens || link.index() >= self.links.len() {
+        let lane = message.lane();
+        if lane != Lane::Request || !listens || link.index() >= self.links.len() {
             return None;
         }
         let id = self.peers.find_again(from.from)?;
         // The full order of checks is in `on_request`. Every condition here is one that it would
         // also pass.
-        let open = self.peers.view(id)?.is_open();
+        let open = self.peers.view(id)?.is_open() && self.slots.has_room();
         let peer = self.peers.get_mut(id)?;
-        let room = !keeps || self.slots.has_room() && peer.has_room(self.config.depth);
-        if !open || !room || !peer.sends_next(from, self.me.incarnation) {
+        let usual = peer.sends_next(from, self.me.incarnation);
+        if !open || !usual || !peer.has_room(self.config.depth) {
             return None;
         }
         peer.last_heard = Heard::at(now);
-        let (nid, lane, sequence) = (from.from, Lane::Request, from.sequence);
+        let (nid, sequence) = (from.from, from.sequence);
         self.tracer.record(now, Trace::Received { from: nid, lane, sequence, taken: true });
         self.settle_count(now, id, from.credits);
         Some(Offer { peer: id, link, former: false })

@@ -142,7 +142,7 @@ impl<'m> Deadlines<'m> {
     #[cfg_attr(feature = "compact", inline(never))]
     pub fn expire(&mut self, now: Instant) -> Option<(Instant, u32)> {
         let (due, index) = self.first();
-        if due > now || index == NONE {
+        if index == NONE || due > now {
             return None;
         }
         self.disarm(index);

@@ -291,6 +291,19 @@ mod tests {
         assert_eq!((lanes.len(), lanes.is_empty()), (3, false));
     }
 
+    /// A delay that reaches beyond the clock ends at the time that never comes.
+    #[test]
+    fn what_is_due_at_no_time_is_queued_all_the_same() {
+        let mut timers = vec![Timer::UNARMED; 2];
+        let mut lanes = Lanes::<4>::new(&mut timers);
+        lanes.arm(1, 3, Instant::NEVER);
+        assert_eq!(lanes.next(), Some((Instant::NEVER, 1)));
+        lanes.arm(0, 3, Instant::NEVER);
+        lanes.arm(1, 2, Instant::from_nanos(7));
+        assert_eq!(lanes.next(), Some((Instant::from_nanos(7), 1)));
+        assert_eq!((lanes.expire_of(1 << 3, Instant::NEVER), lanes.len()), (Some(0), 1));
+    }
+
     /// Random operations against a sorted map; the clock now and then steps back.
     #[test]
     fn behaves_like_a_sorted_map() {

@@ -95,8 +95,8 @@ fn s3_10_a_message_that_is_refused_is_dropped_once() {
     assert_eq!(w.count(1, Counter::FinalizedOk), ended);
 }
 
-/// INV-11: a host that has copied the payload of an offered message can end it, whether there is a
-/// slot or not. What is not the peer's next message is left to the usual way.
+/// INV-11: a host that has passed the payload of an offered message on can end it, whether there is
+/// a slot or not.
 #[test]
 fn inv_11_an_offered_message_is_ended_without_a_slot() {
     let mut w = World::met_with(Config { slots: 8, passive_slots: 3, ..config() });
@@ -121,14 +121,30 @@ fn inv_11_an_offered_message_is_ended_without_a_slot() {
     let driver = &mut w.node(1).driver;
     let offered = driver.on_message(now, last.link, &last.envelope, &message);
     assert!(matches!(offered, Inbound::Wait));
-    assert!(!driver.nak_immediate(now, last.link, &letters[2].envelope), "it was kept");
-    assert!(driver.nak_immediate(now, last.link, &last.envelope));
-    assert!(!driver.nak_immediate(now, last.link, &last.envelope), "the second copy");
+    driver.nak_immediate(last.link, &last.envelope);
     assert_eq!(taken(&w), (consumed + 1, requests + 1, held));
     for it in kept {
         w.node(1).driver.nak(now, it, NakReason::Failed);
     }
     assert_eq!(taken(&w).0, consumed + 4);
+}
+
+/// S0-18: so can one whose peer goes down meanwhile. The message has its number all the same: its
+/// session is the same when the peer is heard again, and nothing is missing in it.
+#[test]
+fn s0_18_an_offered_message_is_ended_though_its_sender_is_down() {
+    let mut w = World::met();
+    let letters = sent(&mut w, 2);
+    let (consumed, requests, _) = taken(&w);
+    w.notify_peer(1, 0, false);
+    w.node(1).driver.nak_immediate(letters[0].link, &letters[0].envelope);
+    assert_eq!(taken(&w), (consumed + 1, requests + 1, (0, 0)));
+    w.node(1).driver.nak_immediate(letters[0].link, &letters[0].envelope);
+    assert_eq!(taken(&w).0, consumed + 1, "the second time it has no number and no credit");
+    let (next, session) = (letters[1].link, letters[1].envelope.session);
+    let other = Envelope { session: session + 1, ..letters[1].envelope };
+    w.node(1).driver.nak_immediate(next, &other);
+    assert_eq!(taken(&w).0, consumed + 1, "nor has one of another session");
 }
 
 /// S3-10: until it is received nothing has changed, and the usual way takes it.
