@@ -141,10 +141,15 @@ fn s0_18_an_offered_message_is_ended_though_its_sender_is_down() {
     assert_eq!(taken(&w), (consumed + 1, requests + 1, (0, 0)));
     w.node(1).driver.nak_immediate(letters[0].link, &letters[0].envelope);
     assert_eq!(taken(&w).0, consumed + 1, "the second time it has no number and no credit");
-    let (next, session) = (letters[1].link, letters[1].envelope.session);
-    let other = Envelope { session: session + 1, ..letters[1].envelope };
-    w.node(1).driver.nak_immediate(next, &other);
-    assert_eq!(taken(&w).0, consumed + 1, "nor has one of another session");
+    let (link, next) = (letters[1].link, letters[1].envelope);
+    for other in [
+        Envelope { session: next.session + 1, ..next },
+        Envelope { from_incarnation: Incarnation::from_raw(99).unwrap(), ..next },
+        Envelope { from: nid(3), ..next },
+    ] {
+        w.node(1).driver.nak_immediate(link, &other);
+        assert_eq!(taken(&w).0, consumed + 1, "nor has {other:?}");
+    }
 }
 
 /// S3-10: until it is received nothing has changed, and the usual way takes it.
