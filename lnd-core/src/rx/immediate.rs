@@ -7,6 +7,7 @@
 
 use core::fmt;
 
+use super::request::Offer;
 use crate::base::counters::Counter;
 use crate::base::fragment::Fragment;
 use crate::base::id::{LinkId, Nid, PeerId};
@@ -19,8 +20,6 @@ use crate::ports::trace::Trace;
 use crate::ports::{Ports, Tracer};
 use crate::shard::{Driver, RunState};
 use crate::tx::{scatter, Why};
-
-use super::request::Offer;
 
 /// A peer's next message, inline, with the driver that waits for the upper layer's decision. One
 /// that is dropped has changed nothing.
