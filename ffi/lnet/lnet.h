@@ -104,6 +104,7 @@ enum lnd_lnet_count {
 	LND_LNET_REFUSED,	/* requests that LNet, or the library, did not take */
 	LND_LNET_TAKEN_BACK,	/* decisions that came too late */
 	LND_LNET_FAST,	/* messages that failed at once, for want of a link */
+	LND_LNET_WITHOUT_SLOT,	/* delayed requests that found no slot */
 	LND_LNET_COUNTS
 };
 

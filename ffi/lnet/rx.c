@@ -105,6 +105,7 @@ static void lnd_lnet_delay(struct lnd_lnet_message *message)
 	message->frame = NULL;
 	if (lnd_keep(message->node->ni, message->request, lnd_host_now(), &message->request) ==
 	    LND_E_WAIT) {
+		lnd_lnet_count(upper, LND_LNET_WITHOUT_SLOT);
 		lnd_lnet_refuse(message, LND_NAK_FAILED);
 		message->unkept = true;
 		atomic_inc(&upper->unkept);

@@ -258,8 +258,9 @@ int lnd_host_node_start(struct lnd_host_node *node)
 		lnd_verbs_halt(verbs);
 		lnd_verbs_clear(verbs);
 	}
-	node->alive = !rc;
 	up_write(&node->incarnation);
+	/* Last: the thread passes requests from here on, and their receivers take the lock. */
+	WRITE_ONCE(node->alive, !rc);
 	/* Requests may have come before it was alive. */
 	lnd_host_node_wake(node);
 	return rc;

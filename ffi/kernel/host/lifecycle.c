@@ -215,8 +215,9 @@ int lnd_host_node_start(struct lnd_host_node *node)
 			ring = lnd_host_leave(node);
 		lnd_host_clear(node);
 	}
-	node->alive = !rc;
 	up_write(&node->incarnation);
+	/* Last: the thread passes requests from here on, and their receivers take the lock. */
+	WRITE_ONCE(node->alive, !rc);
 	lnd_host_ring(node->fabric, ring);
 	/* Requests may have come before it was alive. */
 	lnd_host_node_wake(node);

@@ -257,7 +257,7 @@ struct lnd_host_node {
 	size_t frame_bytes;
 	struct completion quiescent;	/* the NI's shutdown is complete */
 	struct rw_semaphore incarnation;	/* held for writing while ni changes */
-	bool alive;	/* protected by incarnation */
+	bool alive;	/* cleared under incarnation, set behind it; both under fabric->control */
 	atomic_t health[16];	/* ends by health class */
 	atomic_t bugs;
 	struct lnd_host_changes changes[2];	/* of peers, of links */
