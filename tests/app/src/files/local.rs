@@ -20,6 +20,14 @@ pub trait Source: Send {
     /// # Errors
     /// Any; the job has failed.
     fn read(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()>;
+
+    /// Another number when the content may have changed. One that does not change has one number.
+    ///
+    /// # Errors
+    /// Any; the job has failed.
+    fn version(&self) -> io::Result<u64> {
+        Ok(0)
+    }
 }
 
 /// What a GET writes, from the front to the end. A part that has proven wrong, or whose server was
@@ -87,6 +95,12 @@ impl Source for FileSource {
 
     fn read(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(into, offset)
+    }
+
+    /// The time of the last change, whose steps are those of the system's clock: milliseconds.
+    fn version(&self) -> io::Result<u64> {
+        let found = self.file.metadata()?;
+        Ok((found.mtime() as u64).wrapping_mul(1_000_000_000) ^ found.mtime_nsec() as u64)
     }
 }
 
@@ -315,6 +329,23 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"short");
         drop(sink);
         assert_eq!(scratch.names(), ["f"]);
+    }
+
+    #[test]
+    fn a_file_that_is_written_to_has_another_version() {
+        let scratch = Scratch::new("version");
+        let path = scratch.0.join("f");
+        fs::write(&path, b"some").unwrap();
+        let source = FileSource::open(&path).unwrap();
+        let before = source.version().unwrap();
+        assert_eq!(source.version().unwrap(), before);
+        // A write may fall into the same step of the clock: the time is set here.
+        let file = File::options().write(true).open(&path).unwrap();
+        for later in [std::time::Duration::from_nanos(1), std::time::Duration::from_secs(1)] {
+            let time = file.metadata().unwrap().modified().unwrap() + later;
+            file.set_modified(time).unwrap();
+            assert_ne!(source.version().unwrap(), before);
+        }
     }
 
     /// A draft that has a writer stays, whosever it is; so does what only looks like one.

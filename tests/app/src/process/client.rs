@@ -141,6 +141,7 @@ pub(super) fn ask(
         None => Ok(done),
         Some(JobError::Source(kind)) => Err(format!("{local}: {kind}").into()),
         Some(JobError::Sink(kind)) => Err(format!("{local}: {kind}").into()),
+        Some(error @ JobError::Changed) => Err(format!("{local}: {error}").into()),
         Some(JobError::Stopped) => Err(format!("{what}: stopped by a signal").into()),
         Some(error) => {
             let why = in_the_way.map_or(String::new(), |why| format!("; {why}"));

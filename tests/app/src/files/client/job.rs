@@ -157,6 +157,8 @@ pub enum JobError {
     },
     /// The file changes all the time while it is read.
     Changes,
+    /// The source changed while it was read.
+    Changed,
     /// The client was stopped.
     Stopped,
 }
@@ -171,6 +173,7 @@ impl fmt::Display for JobError {
             Self::Sink(kind) => write!(f, "sink: {kind}"),
             Self::Unexpected { checksum } => write!(f, "another file: checksum {checksum:016x}"),
             Self::Changes => f.write_str("the file changes all the time while it is read"),
+            Self::Changed => f.write_str("changed while it was read, so nothing is stored"),
             Self::Stopped => f.write_str("stopped"),
         }
     }

@@ -6,6 +6,9 @@
 //!     ▲                      │                   │ lost                          │ refused
 //!     └──────────────────────┴───────────────────┴───────────────────────────────┘ pause
 //! ```
+//!
+//! A source that may have changed since the first byte was read is read once more before the
+//! commit. What grows at its end alone has the same bytes again; else the job fails.
 
 use lnd_core::id::Nid;
 
@@ -25,6 +28,8 @@ pub(super) struct PutPlan {
     stage: Stage,
     /// Of the chunks begun so far: they are begun in order.
     hash: Hash,
+    /// The source's, before its first byte was read.
+    version: u64,
 }
 
 #[derive(Debug)]
@@ -32,6 +37,7 @@ enum Stage {
     Closed,
     Opening,
     Sending(Sending),
+    Rereading(Rereading),
     Committing { id: u32 },
 }
 
@@ -47,6 +53,15 @@ struct Sending {
     filling: Option<(Buffer, u32)>,
 }
 
+/// All has been acknowledged, and the source may have changed meanwhile.
+#[derive(Debug)]
+struct Rereading {
+    id: u32,
+    /// Bytes that were read once more, and their checksum.
+    done: u64,
+    hash: Hash,
+}
+
 /// The part of the job that does not change.
 pub(super) struct Whose<'a> {
     pub job: u64,
@@ -57,7 +72,7 @@ pub(super) struct Whose<'a> {
 
 impl PutPlan {
     pub fn new() -> Self {
-        Self { stage: Stage::Closed, hash: Hash::new() }
+        Self { stage: Stage::Closed, hash: Hash::new(), version: 0 }
     }
 
     /// Bytes that the server has acknowledged.
@@ -65,7 +80,7 @@ impl PutPlan {
         match &self.stage {
             Stage::Closed | Stage::Opening => 0,
             Stage::Sending(sending) => sending.moved,
-            Stage::Committing { .. } => size,
+            Stage::Rereading(_) | Stage::Committing { .. } => size,
         }
     }
 
@@ -77,7 +92,9 @@ impl PutPlan {
     pub fn id(&self) -> Option<u32> {
         match &self.stage {
             Stage::Closed | Stage::Opening => None,
-            Stage::Sending(Sending { id, .. }) | Stage::Committing { id } => Some(*id),
+            Stage::Sending(Sending { id, .. })
+            | Stage::Rereading(Rereading { id, .. })
+            | Stage::Committing { id } => Some(*id),
         }
     }
 
@@ -91,6 +108,7 @@ impl PutPlan {
         let size = source.size();
         let (call, stage) = match &mut self.stage {
             Stage::Closed => {
+                self.version = version(source)?;
                 let call =
                     Call::OpenWrite { name: whose.name.to_owned(), size, chunk: whose.chunk };
                 (call, Stage::Opening)
@@ -105,7 +123,21 @@ impl PutPlan {
                     return Ok(Progress::Waits);
                 }
                 let id = sending.id;
+                if version(source)? != self.version {
+                    self.stage = Stage::Rereading(Rereading { id, done: 0, hash: Hash::new() });
+                    return Ok(Progress::Begun);
+                }
                 (Call::Commit { id, checksum: self.hash.finish() }, Stage::Committing { id })
+            }
+            Stage::Rereading(rereading) if rereading.done < size => {
+                return rereading.go_on(source, context);
+            }
+            Stage::Rereading(Rereading { id, hash, .. }) => {
+                let (id, checksum) = (*id, self.hash.finish());
+                if hash.finish() != checksum {
+                    return Err(JobError::Changed);
+                }
+                (Call::Commit { id, checksum }, Stage::Committing { id })
             }
         };
         let progress = context.call(whose.job, whose.server, &call);
@@ -149,6 +181,28 @@ impl PutPlan {
     /// Forgets the file as the server knows it.
     pub fn reset(&mut self) {
         *self = Self::new();
+    }
+}
+
+fn version(source: &dyn Source) -> Result<u64, JobError> {
+    source.version().map_err(|error| JobError::Source(error.kind()))
+}
+
+impl Rereading {
+    /// Reads the next piece.
+    fn go_on(
+        &mut self,
+        source: &mut dyn Source,
+        context: &mut JobContext<'_, '_, impl WindowMemory>,
+    ) -> Result<Progress, JobError> {
+        let bytes = &mut *context.operations.piece;
+        let count = (source.size() - self.done).min(bytes.len() as u64) as usize;
+        let read = source.read(self.done, &mut bytes[..count]);
+        read.map_err(|error| JobError::Source(error.kind()))?;
+        self.hash.update(&bytes[..count]);
+        self.done += count as u64;
+        context.spend(count as u32);
+        Ok(Progress::Begun)
     }
 }
 

@@ -186,6 +186,59 @@ fn another_file_than_expected_is_not_finished() {
     world.close();
 }
 
+/// A file that another program writes: after each read it has another version, and after
+/// `overwritten` bytes its first byte is another one.
+struct Written {
+    bytes: Arc<Vec<u8>>,
+    overwritten: u64,
+    read: u64,
+}
+
+impl Source for Written {
+    fn size(&self) -> u64 {
+        self.bytes.size()
+    }
+
+    fn read(&mut self, offset: u64, into: &mut [u8]) -> std::io::Result<()> {
+        self.bytes.read(offset, into)?;
+        if offset == 0 && self.read >= self.overwritten {
+            into[0] ^= 1;
+        }
+        self.read += into.len() as u64;
+        Ok(())
+    }
+
+    fn version(&self) -> std::io::Result<u64> {
+        Ok(self.read)
+    }
+}
+
+#[test]
+fn a_source_that_grows_is_stored_as_far_as_it_went() {
+    let mut world = World::new(Setup::small(), 5);
+    let bytes = content(1, 200_000);
+    let source = Written { bytes: bytes.clone(), overwritten: u64::MAX, read: 0 };
+    let done = world.do_one(Job::put(nid(SERVER), "a", source, Instant::NEVER).with_chunk(4096));
+    assert_eq!((done.error, done.restarts, done.checksum), (None, 0, Some(hash(&bytes))));
+    assert!(world.fetch("a", 4096) == *bytes);
+    world.close();
+}
+
+/// A mixture of two contents is not stored, and what was there before stays.
+#[test]
+fn a_source_that_is_overwritten_while_it_is_read_is_not_stored() {
+    let mut world = World::new(Setup::small(), 5);
+    let before = content(2, 100);
+    assert!(world.do_one(put("a", &before, 4096)).is_ok());
+    let source = Written { bytes: content(1, 200_000), overwritten: 1, read: 0 };
+    let done = world.do_one(Job::put(nid(SERVER), "a", source, Instant::NEVER).with_chunk(4096));
+    assert_eq!(done.error, Some(JobError::Changed));
+    world.settle();
+    assert_eq!(world.server().open_files(), (0, 0));
+    assert!(world.fetch("a", 4096) == *before);
+    world.close();
+}
+
 #[test]
 fn a_file_that_changes_on_the_way_is_fetched_anew() {
     let mut world = World::new(Setup::small(), 5);
