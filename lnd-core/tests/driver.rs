@@ -28,6 +28,7 @@ mod driver {
     mod deadline;
     mod drains;
     mod edges;
+    mod ended;
     mod expect;
     mod fifth;
     mod finalize;

@@ -9,7 +9,7 @@ use lnd_core::peer::HelloState;
 use lnd_core::time::Span;
 
 use super::fabric::nid;
-use super::hello::{forged, hello};
+use super::hello::{forged, hello, hold_off};
 use super::late::{late_hellos, reaches_in_the_end, take, LateHellos};
 use super::letter::Letter;
 use super::world::World;
@@ -256,4 +256,128 @@ fn s0_18_an_answer_of_a_later_session_ends_the_count_of_the_one_before() {
     let wire = &w.fabric.borrow().wire;
     let ours = wire.iter().find(|it| it.kind() == "immediate").unwrap();
     assert_eq!((before != 0, ours.envelope.credits_of), (true, 0), "none is counted");
+}
+
+/// A successor answers whose hello was not heard. A late hello of an earlier session of it opens
+/// none: requests of the later one would be dropped.
+#[test]
+fn s0_18_no_session_before_that_of_a_successors_answer_is_opened() {
+    for reliable in [true, false] {
+        let mut w = World::met();
+        w.fabric.borrow_mut().reliable = reliable;
+        let successor = Incarnation::from_raw(1000).unwrap();
+        w.hold("hello");
+        w.hold("hello_ack");
+        let now = w.now;
+        w.nodes[0].driver.ask_peer(now, nid(1));
+        let mut answer = answer_of(&w, successor);
+        answer.envelope.session = 5;
+        assert!(w.hand(&answer));
+        assert_eq!(w.count(0, Counter::PeersRestarted), 1);
+        let mut late = forged(&w, 1, 0, &hello());
+        late.envelope.from_incarnation = successor;
+        late.envelope.to_incarnation = None;
+        (late.envelope.session, late.envelope.sequence) = (4, 0);
+        assert!(w.hand(&late));
+        w.settle();
+        let counted = take(&w, 0, "hello_ack").unwrap().envelope.credits_of;
+        assert_eq!(counted, 0, "reliable {reliable}");
+    }
+}
+
+/// A successor has sent requests in a session that is unknown here. Its answer opens no session
+/// that would take what it was promised for received.
+#[test]
+fn s0_18_a_successors_session_that_is_under_way_is_not_counted_from_its_middle() {
+    let mut w = World::met();
+    let successor = Incarnation::from_raw(1000).unwrap();
+    w.hold("hello");
+    w.hold("hello_ack");
+    let mut claim = forged(&w, 1, 0, &hello());
+    claim.envelope.from_incarnation = successor;
+    (claim.envelope.session, claim.envelope.sequence) = (2, 9);
+    assert!(w.hand(&claim));
+    let mut answer = answer_of(&w, successor);
+    answer.envelope.session = 2;
+    assert!(w.hand(&answer));
+    assert_eq!(w.count(0, Counter::PeersRestarted), 1);
+    let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
+    let mut promised = forged(&w, 1, 0, &message);
+    promised.envelope.from_incarnation = successor;
+    (promised.envelope.session, promised.envelope.sequence) = (2, 9);
+    assert!(!w.hand(&promised), "dropped");
+}
+
+/// Where what was sent may be lost, the answer of a successor shows that its session is genuine,
+/// whatever was known of its predecessor's.
+#[test]
+fn s0_13_a_successors_answer_verifies_its_session() {
+    let mut w = World::new(2);
+    w.fabric.borrow_mut().reliable = false;
+    w.hold("hello");
+    w.hold("hello_ack");
+    w.put(0, 1, 10).unwrap();
+    // The predecessor has answered, and its hello came behind that.
+    let answer = answer_of(&w, w.nodes[1].driver.identity().incarnation);
+    assert!(w.hand(&answer));
+    let mut known = forged(&w, 1, 0, &hello());
+    (known.envelope.to_incarnation, known.envelope.sequence) = (None, 0);
+    known.envelope.session = 2;
+    assert!(w.hand(&known));
+    let successor = Incarnation::from_raw(1000).unwrap();
+    let mut claim = known.clone();
+    claim.envelope.from_incarnation = successor;
+    claim.envelope.session = 7;
+    assert!(w.hand(&claim));
+    w.fabric.borrow_mut().wire.retain(|letter| letter.kind() != "hello");
+    w.sleep(w.config.hello_timeout);
+    let mut answer = answer_of(&w, successor);
+    answer.envelope.session = 7;
+    assert!(w.hand(&answer));
+    assert_eq!(w.count(0, Counter::PeersRestarted), 1);
+    let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
+    let mut request = forged(&w, 1, 0, &message);
+    (request.envelope.from_incarnation, request.envelope.session) = (successor, 7);
+    assert!(w.hand(&request));
+    assert_eq!(w.count(0, Counter::Requests), 1);
+}
+
+/// R39: the sender of a session that is not counted is told again a hold-off behind the first
+/// offer, however often its request is offered meanwhile. Where its request is dropped, it is not.
+#[test]
+fn r39_a_sender_is_told_again_at_its_time_however_often_it_offers() {
+    for reliable in [true, false] {
+        let mut w = World::met();
+        w.fabric.borrow_mut().reliable = reliable;
+        w.hold("hello");
+        w.hold("hello_ack");
+        let now = w.now;
+        w.nodes[0].driver.ask_peer(now, nid(1));
+        let successor = Incarnation::from_raw(1000).unwrap();
+        let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
+        let mut request = forged(&w, 1, 0, &message);
+        (request.envelope.from_incarnation, request.envelope.session) = (successor, 5);
+        // The first answer takes it up, and the second one names our session. The third one comes
+        // behind a hello which shows that its own is not counted.
+        for told in 0..3 {
+            if told == 2 {
+                assert_eq!(w.hand(&request), !reliable);
+            }
+            let mut answer = answer_of(&w, successor);
+            let session = w.nodes[0].driver.peer_view(0).unwrap().session;
+            answer.envelope.session = 5;
+            answer.envelope.credits_of = if told == 0 { 0 } else { session };
+            assert!(w.hand(&answer));
+        }
+        assert_eq!(w.state(0, 1), HelloState::Good);
+        w.node(0).on_time();
+        assert_eq!(w.nodes[0].next, None);
+        let due = w.now.after(hold_off(&w));
+        for _ in 0..3 {
+            assert_eq!(w.hand(&request), !reliable);
+            w.node(0).on_time();
+            assert_eq!(w.nodes[0].next, reliable.then_some(due));
+            w.now = w.now.after(Span::from_millis(100));
+        }
+    }
 }

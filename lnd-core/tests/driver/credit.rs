@@ -208,6 +208,28 @@ fn stalls_with_a_credit_between_them_are_not_in_a_row() {
     w.assert_drained();
 }
 
+/// The sixteenth stall in a row begins the next session, and none before it.
+#[test]
+fn the_sixteenth_stall_in_a_row_begins_the_next_session() {
+    let mut w = World::met_with(depth(1));
+    let session =
+        |w: &World| w.nodes[0].driver.credits_with(w.peer(0, 1).unwrap()).unwrap().session;
+    let former = session(&w);
+    w.node(1).inline = Decision::Keep;
+    let mut order = w.order(lnd_core::driver::Kind::Put, 1, 10);
+    order.deadline = w.now.after(Span::from_secs(300));
+    for _ in 0..2 {
+        w.send(0, order).unwrap();
+    }
+    w.settle();
+    while w.count(0, Counter::Resyncs) < 15 {
+        w.sleep(w.config.credit_stall);
+    }
+    assert_eq!((w.count(0, Counter::Resyncs), session(&w)), (15, former));
+    w.sleep(w.config.credit_stall);
+    assert_eq!((w.count(0, Counter::Resyncs), session(&w)), (16, former + 1));
+}
+
 #[test]
 fn a_new_session_counts_its_requests_from_one() {
     let mut w = World::met_with(depth(4));

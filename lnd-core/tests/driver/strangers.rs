@@ -307,6 +307,43 @@ fn s0_18_a_request_that_a_former_incarnation_left_blocks_nothing_while_its_table
     w.assert_drained();
 }
 
+/// The refusal of a successor ends its predecessor's session. That of the successor may have the
+/// same number, and is counted from its own begin.
+#[test]
+fn s0_18_a_successor_that_has_refused_us_is_counted_from_its_begin() {
+    let mut w = World::with(3, Config { peers: 1, ..config() });
+    w.put(1, 2, 0).unwrap();
+    w.settle();
+    w.notify_peer(1, 2, false);
+    w.put(1, 0, 0).unwrap();
+    w.settle();
+    w.hold("immediate");
+    w.put(1, 0, 10).unwrap();
+    w.settle();
+    w.notify_peer(0, 1, false);
+    w.reboot(1);
+    w.free("immediate");
+    w.hold("immediate");
+    w.put(1, 2, 5000).unwrap();
+    w.settle();
+    w.hold("put_req");
+    w.put(1, 2, 5000).unwrap();
+    w.settle();
+    w.free("immediate");
+    w.sleep(Span::from_secs(10));
+    assert_eq!(w.count(0, Counter::NoRoom), 1);
+    assert!(!w.fabric.borrow().wire.iter().any(|letter| letter.kind() == "immediate"));
+    w.free("put_req");
+    w.settle();
+    w.notify_peer(1, 2, false);
+    let before = w.count(0, Counter::Requests);
+    let tag = w.put(1, 0, 10).unwrap();
+    w.sleep(Span::from_secs(20));
+    assert_eq!(w.report(1, tag).status.errno, 0);
+    assert_eq!(w.count(0, Counter::Requests), before + 1);
+    w.assert_deliveries();
+}
+
 /// INV-11: two senders of promised requests, and one place: each is asked in its turn, not at once.
 #[test]
 fn s0_18_two_parked_requests_and_one_place_make_no_storm() {
