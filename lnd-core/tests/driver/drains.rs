@@ -105,3 +105,32 @@ fn r39_what_has_come_back_is_waited_for_no_more() {
     assert_eq!(w.nodes[0].next, None);
     w.assert_drained();
 }
+
+/// Members end, and no one asks for their reports. The bound is over for them all the same, and
+/// their own deadlines wake nothing behind it.
+#[test]
+fn r39_a_member_that_is_not_reported_leaves_at_the_bound() {
+    let (mut w, tags) = staged(64, Instant::ORIGIN.after(Span::from_secs(100)));
+    w.device(0, 0, |d| d.on_invalidate = OnInvalidate::Honest);
+    w.notify_peer(0, 1, false);
+    let bound = w.now.after(w.config.drain_bound);
+    for _ in 0..COUNT * 2 {
+        w.tick();
+        w.devices();
+        w.interrupts();
+        w.endings();
+    }
+    assert!(!w.nodes[0].driver.nothing_to_report());
+    assert_eq!((w.nodes[0].driver.in_use().0, w.nodes[0].next), (COUNT as u32, Some(bound)));
+    w.now = bound;
+    for _ in 0..COUNT * 4 {
+        w.tick();
+    }
+    assert_eq!((w.nodes[0].driver.in_use().0, w.nodes[0].next), (COUNT as u32, None));
+    w.settle();
+    for &tag in &tags {
+        assert_eq!(w.report(0, tag).status.errno, -103, "untouched");
+    }
+    assert_eq!(w.count(0, Counter::DrainBoundHit), 0);
+    w.assert_drained();
+}

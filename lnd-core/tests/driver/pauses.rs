@@ -7,7 +7,7 @@ use lnd_core::driver::Kind;
 use lnd_core::time::{Instant, Span};
 
 use super::device::OnInvalidate;
-use super::node::Order;
+use super::node::{Decision, Order};
 use super::peer_down::devices;
 use super::world::{config, World};
 
@@ -169,4 +169,33 @@ fn h4_7_a_pause_behind_a_sleep_is_a_pause_too() {
         }
         assert_eq!(w.count(0, Counter::PeersDown), u64::from(!answered));
     }
+}
+
+/// R41: a decision that was put off for a pause uses up nothing of the allowance of the drain that
+/// follows.
+#[test]
+fn r41_a_pause_before_a_decision_leaves_the_drain_its_own() {
+    let mut w = World::met();
+    w.node(1).put = Decision::Keep;
+    let order = Order { deadline: Instant::NEVER, ..w.order(Kind::Put, 1, 5000) };
+    w.send(0, order).unwrap();
+    w.settle();
+    w.now = w.now.after(w.config.decision_bound);
+    at_once(&mut w, 1);
+    devices(&w, 1, true, OnInvalidate::Honest);
+    let kept = w.node(1).kept.remove(0);
+    // A drain that has an earlier timer of its own shares none.
+    let deadline = w.now.after(Span::from_millis(10));
+    let tag = w.node(1).answer(kept.rx_request, kept.id, 5000, deadline).unwrap();
+    w.settle();
+    let now = w.now;
+    w.node(1).driver.withdraw(now, tag);
+    w.settle();
+    let bound = now.after(w.config.drain_bound);
+    assert_eq!(w.nodes[1].next, Some(bound));
+    w.now = bound;
+    devices(&w, 1, false, OnInvalidate::Honest);
+    at_once(&mut w, 1);
+    w.settle();
+    assert_eq!((w.count(1, Counter::DrainBoundHit), w.reported(1, tag)), (0, true));
 }
