@@ -18,7 +18,7 @@ impl Peer {
         // An answer names the latest session of its sender. A session with another number may come
         // from a delayed copy of a hello, so it stays unverified. A reliable channel delivers no
         // hello twice: there every session of an answering incarnation is genuine (decision 0016).
-        let other = new_incarnation || self.counted_session() != Some(from.session);
+        let other = self.counted_session() != Some(from.session);
         self.keep_if(PeerFlags::UNVERIFIED, other && !reliable);
         // A successor never has counted our session; the known incarnation may have forgotten us.
         let begun = self.ours.depth() > 0;
@@ -33,7 +33,6 @@ impl Peer {
         // count requests from the sequence that the hello named.
         if self.ours.depth() == 0 {
             self.ours = Ours::counting_from(depth.min(MAX_DEPTH), self.sequence);
-            self.given_up = 0;
         } else {
             // A repeated answer must not grant credits again. The count is cumulative, so only the
             // difference is returned. A count beyond what was sent changes nothing.

@@ -60,14 +60,6 @@ impl Attempt {
         Self { words: [given_up, 0] }
     }
 
-    /// Clears the announcement, because its session is over.
-    pub fn announce_nothing(&mut self) {
-        if !self.is_down() {
-            let [_, last] = self.words;
-            self.words = [0, last];
-        }
-    }
-
     /// The number of the `count`th hello, on `link`. It is not zero.
     pub const fn number(count: u32, link: LinkId) -> u32 {
         let count = count & (HELLOS - 1);
@@ -111,11 +103,9 @@ mod tests {
             assert_eq!((it.link_of(number), it.link_of(next)), (Some(link), None));
         }
         let last = Attempt::number(u32::MAX, LinkId::new(5).unwrap());
-        it.announce_nothing();
-        assert_eq!((it.announced(), it.link_of(last)), (0, LinkId::new(5)));
+        assert_eq!((it.announced(), it.link_of(last)), (0xf0, LinkId::new(5)));
         for nanos in [0, 2, u64::from(u32::MAX) + 1, 1 << 33, 1 << 63, u64::MAX - 1] {
             it = Attempt::down(Instant::from_nanos(nanos));
-            it.announce_nothing();
             assert_eq!(it.revive_at(), Some(Instant::from_nanos(nanos)));
             assert_eq!((it.announced(), it.link_of((nanos >> 1) as u32 & !DOWN)), (0, None));
         }

@@ -209,7 +209,6 @@ impl Peer {
         self.ours = Ours::open(0);
         self.sequence = first;
         self.given_up = 0;
-        self.handshake.announce_nothing();
     }
 
     /// Notes what both sides can do: flags of [`AGREED`](PeerFlags::AGREED).

@@ -24,7 +24,7 @@ pub(super) struct Search {
     now: Instant,
     /// Until then a peer that has answered keeps its place for its own request.
     stays_until: Instant,
-    /// The search covers peers that have answered, and no others.
+    /// The search covers peers that have answered, too.
     answered: bool,
     /// The earliest time at which one of the searched places can be had.
     earliest: Instant,
@@ -37,8 +37,8 @@ impl Search {
         Self { now, stays_until, answered: false, earliest: Instant::NEVER, displaced: None }
     }
 
-    /// From now on the search covers peers that have answered, and no others.
-    pub fn among_answered(&mut self) {
+    /// From now on the search covers peers that have answered, too.
+    pub fn with_answered(&mut self) {
         self.answered = true;
     }
 
@@ -56,8 +56,8 @@ impl Search {
         // A parked request keeps its peer's place until the hold-off ends. Two nodes that share one
         // place would otherwise take it from each other without a pause.
         let until = match state {
-            Some(HelloState::Unknown) if !self.answered => return true,
-            Some(HelloState::Down) if !self.answered => {
+            Some(HelloState::Unknown) => return true,
+            Some(HelloState::Down) => {
                 self.displaced = peer
                     .nid
                     .zip(peer.incarnation)
@@ -96,10 +96,10 @@ impl Peers<'_> {
         let mut search = Search::new(now, self.places.stays_until(bounds.hold_off));
         let mut found = self.add(nid, bounds.places, &mut search);
         if found.is_none() && promised {
-            // The same places are searched again, now for peers that have answered. They are the
+            // The same places are searched again, now with peers that have answered. They are the
             // last resort: each costs a handshake later.
             self.clock = from;
-            search.among_answered();
+            search.with_answered();
             found = self.add(nid, bounds.places, &mut search);
         }
         let id = found.ok_or(search.earliest())?;
