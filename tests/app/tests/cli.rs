@@ -107,7 +107,9 @@ fn a_full_output_is_an_error() {
     {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         let output = place.lnd(args).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(told.contains("standard output: No space left"), "{args:?}: {told}");
     }
     // Nor does it arrive at a standard output that is closed.
     let told_nowhere = r#""$0" "$@" >&-"#;

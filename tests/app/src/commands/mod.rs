@@ -211,7 +211,11 @@ pub fn main(started: Instant) -> ExitCode {
             let code = u8::try_from(error.exit_code()).unwrap_or(2);
             return match error.print() {
                 Ok(()) => ExitCode::from(code),
-                Err(_) => ExitCode::FAILURE,
+                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
+                Err(error) => {
+                    complain!("standard output: {error}");
+                    ExitCode::FAILURE
+                }
             };
         }
     };

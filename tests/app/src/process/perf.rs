@@ -316,6 +316,9 @@ impl Actor for Measuring {
             if running.is_enough(now, &self.plan) && running.begun == running.ended {
                 let result = running.result(self.moved);
                 if !self.plan.json {
+                    if self.results.is_empty() {
+                        say_head();
+                    }
                     tell(&result);
                 }
                 self.results.push(result);
@@ -346,6 +349,21 @@ impl Actor for Measuring {
     fn end(&mut self, _now: Instant, _station: &mut Station<'_>) {
         self.at_work = false;
     }
+}
+
+fn say_head() {
+    crate::say!(
+        "{:<4} {:>8} {:>5} {:>9} {:>9} {:>9} {:>9} {:>11} {:>9}",
+        "",
+        "bytes",
+        "depth",
+        "messages",
+        "min µs",
+        "p50 µs",
+        "p99 µs",
+        "messages/s",
+        "MiB/s"
+    );
 }
 
 fn tell(it: &Value) {
@@ -388,20 +406,6 @@ pub fn perf(mut setup: Setup, peer: Option<Nid>, plan: PerfPlan) -> Result<(), B
             parse_nid("1@soft")?
         }
     };
-    if !plan.json {
-        crate::say!(
-            "{:<4} {:>8} {:>5} {:>9} {:>9} {:>9} {:>9} {:>11} {:>9}",
-            "",
-            "bytes",
-            "depth",
-            "messages",
-            "min µs",
-            "p50 µs",
-            "p99 µs",
-            "messages/s",
-            "MiB/s"
-        );
-    }
     let mut measuring = Measuring::new(peer, plan, Span::from_secs(setup.timeout));
     let done = host(&setup, &mut measuring);
     drop(own);
