@@ -56,8 +56,17 @@
  */
 #define LND_CANCEL_FIRST 8U
 
+/*
+ * In lnd_config.flags, without LND_RELIABLE: the channel loses frames only with a connection or
+ * a link that stops, as queue pairs do. A frame that send() accepted reaches the peer's driver
+ * once, however long it waits there, unless its connection ends before it has arrived. What
+ * waits at a slow peer, or behind a goodbye, is then received, and not taken for lost.
+ * lnd_connection_down() or lnd_link_event() tells of each end.
+ */
+#define LND_CONNECTION_CHANNEL 16U
+
 /* All flags that exist. */
-#define LND_FLAGS (((LND_CHECKSUM | LND_RELIABLE) | LND_ENDS_AT_ONCE) | LND_CANCEL_FIRST)
+#define LND_FLAGS ((((LND_CHECKSUM | LND_RELIABLE) | LND_ENDS_AT_ONCE) | LND_CANCEL_FIRST) | LND_CONNECTION_CHANNEL)
 
 /* Bytes of a stamp in a message's header. */
 #define LND_STAMP_BYTES 24U
@@ -1166,8 +1175,8 @@ struct lnd_ring {
  *               earlier.
  * @batch: most slots, queue entries or timers handled in one call, 1 to 1,048,576.
  * @policy: enum lnd_policy.
- * @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_CANCEL_FIRST, or 0. A host whose
- *         channel loses no frame adds LND_RELIABLE.
+ * @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_CANCEL_FIRST, LND_CONNECTION_CHANNEL,
+ *         or 0. A host whose channel loses no frame adds LND_RELIABLE.
  * @pulls: concurrent pulls from each peer, 1 to 65,535. Further pulls wait in order.
  * @connections: connections that may be out of service at once, 0 to 255. Only for engines with
  *               connections: see lnd_ops.connection. 0: only whole links are stopped.

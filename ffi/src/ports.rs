@@ -10,7 +10,7 @@ use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, Ports, Sent};
 use lnd_shortmsg::wire::{encode, encode_inline, max_immediate, Checksum};
 
-use crate::abi::{lnd_frame, lnd_send, LND_ENDS_AT_ONCE, LND_RELIABLE};
+use crate::abi::{lnd_frame, lnd_send, LND_CONNECTION_CHANNEL, LND_ENDS_AT_ONCE, LND_RELIABLE};
 use crate::engine::{is_whole, EngineRef};
 use crate::handle;
 use crate::platform::{lane_number, Platform};
@@ -53,6 +53,7 @@ pub(crate) struct Frames {
     buffer: &'static mut [u8],
     checksum: Checksum,
     reliable: bool,
+    connected: bool,
     ends_at_once: bool,
     immediate_max: u32,
 }
@@ -66,8 +67,9 @@ impl Frames {
     ) -> Self {
         let immediate_max = max_immediate(buffer.len());
         let reliable = flags & LND_RELIABLE != 0;
+        let connected = flags & LND_CONNECTION_CHANNEL != 0;
         let ends_at_once = flags & LND_ENDS_AT_ONCE != 0;
-        Self { platform, buffer, checksum, reliable, ends_at_once, immediate_max }
+        Self { platform, buffer, checksum, reliable, connected, ends_at_once, immediate_max }
     }
 }
 
@@ -78,6 +80,10 @@ impl Channel for Frames {
 
     fn is_reliable(&self) -> bool {
         self.reliable
+    }
+
+    fn is_connected(&self) -> bool {
+        self.connected
     }
 
     fn ends_at_once(&self) -> bool {

@@ -58,9 +58,9 @@ static int lnd_verbs_config(struct lnd_verbs_node *node, struct lnd_config *conf
 	config->incarnation = node->incarnation;
 	/*
 	 * Not LND_RELIABLE: frames that were under way when a connection failed are lost, or are
-	 * not known to have arrived.
+	 * not known to have arrived. Nothing else is lost.
 	 */
-	config->flags |= LND_CANCEL_FIRST;
+	config->flags |= LND_CANCEL_FIRST | LND_CONNECTION_CHANNEL;
 	/* One more than there are places for would stop all of them. */
 	config->connections = min_t(u32, node->host.fabric->nodes, CONNECTIONS);
 	config->depth = DEPTH;

@@ -75,4 +75,5 @@ mod driver {
     mod unnoticed;
     mod view;
     mod waiting;
+    mod waits;
 }

@@ -31,8 +31,16 @@ pub const LND_ENDS_AT_ONCE: u32 = 4;
 /// flag is sent no CANCEL: memory that is given up waits for that stop.
 pub const LND_CANCEL_FIRST: u32 = 8;
 
+/// In lnd_config.flags, without LND_RELIABLE: the channel loses frames only with a connection or a
+/// link that stops, as queue pairs do. A frame that send() accepted reaches the peer's driver once,
+/// however long it waits there, unless its connection ends before it has arrived. What waits at a
+/// slow peer, or behind a goodbye, is then received, and not taken for lost. lnd_connection_down()
+/// or lnd_link_event() tells of each end.
+pub const LND_CONNECTION_CHANNEL: u32 = 16;
+
 /// All flags that exist.
-pub const LND_FLAGS: u32 = LND_CHECKSUM | LND_RELIABLE | LND_ENDS_AT_ONCE | LND_CANCEL_FIRST;
+pub const LND_FLAGS: u32 =
+    LND_CHECKSUM | LND_RELIABLE | LND_ENDS_AT_ONCE | LND_CANCEL_FIRST | LND_CONNECTION_CHANNEL;
 
 /// enum lnd_policy - Which table maps the end of a transfer to errno and health class.
 #[allow(non_camel_case_types)]
@@ -80,8 +88,8 @@ pub struct lnd_ring {
 ///               earlier.
 /// @batch: most slots, queue entries or timers handled in one call, 1 to 1,048,576.
 /// @policy: enum lnd_policy.
-/// @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_CANCEL_FIRST, or 0. A host whose
-///         channel loses no frame adds LND_RELIABLE.
+/// @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_CANCEL_FIRST, LND_CONNECTION_CHANNEL,
+///         or 0. A host whose channel loses no frame adds LND_RELIABLE.
 /// @pulls: concurrent pulls from each peer, 1 to 65,535. Further pulls wait in order.
 /// @connections: connections that may be out of service at once, 0 to 255. Only for engines with
 ///               connections: see lnd_ops.connection. 0: only whole links are stopped.

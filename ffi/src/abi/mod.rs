@@ -25,8 +25,8 @@ mod tracker;
 
 pub use bound::{lnd_bound, lnd_bound_origin};
 pub use config::{
-    lnd_config, lnd_policy, lnd_ring, LND_CANCEL_FIRST, LND_CHECKSUM, LND_ENDS_AT_ONCE, LND_FLAGS,
-    LND_MAX_LINKS, LND_RELIABLE,
+    lnd_config, lnd_policy, lnd_ring, LND_CANCEL_FIRST, LND_CHECKSUM, LND_CONNECTION_CHANNEL,
+    LND_ENDS_AT_ONCE, LND_FLAGS, LND_MAX_LINKS, LND_RELIABLE,
 };
 pub use copies::{lnd_stamp, lnd_window_check, LND_STAMP_BYTES};
 pub use engine::{

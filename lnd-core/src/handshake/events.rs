@@ -175,13 +175,19 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
+    /// Whether the channel may have lost something of which no connection's end has told.
+    fn may_have_lost(&self, now: Instant) -> bool {
+        let keeps = self.channel.is_connected() && now >= self.links.losses_until;
+        !(keeps || self.channel.is_reliable())
+    }
+
     /// Notes that a hello is due and arms its timer. [`send_handshake`](Self::send_handshake) sends
     /// it at the end of the call that led here.
     #[inline]
     fn begin_attempt(&mut self, now: Instant, id: PeerId, event: HelloEvent) {
         let nid = self.peers.nid(id);
         let counts = u8::from(nid.is_some_and(|nid| self.links.any_leads_to(nid)));
-        let reliable = self.channel.is_reliable();
+        let loses = self.may_have_lost(now);
         let without = self.peers.get(id).is_some_and(|peer| peer.session == 0);
         // A session lasts as long as both incarnations (decision 0017). Only the first hello to an
         // incarnation begins one.
@@ -198,7 +204,7 @@ impl<P: Ports> Driver<'_, P> {
             // Each hello of an attempt announces the same bits, so one answer acknowledges them
             // all. On a channel that may lose a request after its send completion, a stall may mean
             // that everything in flight is lost (decision 0017).
-            let stalled = peer.setbacks.stalls() > 0 && !reliable;
+            let stalled = peer.setbacks.stalls() > 0 && loses;
             let lost = if stalled { peer.in_flight() } else { 0 };
             peer.handshake = Attempt::announcing(peer.given_up | lost);
         }

@@ -11,6 +11,7 @@ use core::hash::{Hash, Hasher};
 use heapless::Vec;
 
 use crate::base::id::{LinkId, Nid, MAX_LINKS};
+use crate::base::time::Instant;
 use crate::machines::link::{LinkGate, LinkState};
 use crate::ports::{Engine, Features};
 use crate::slots::shared::Shared;
@@ -103,6 +104,8 @@ pub(crate) struct Links<'m, E> {
     safe_invalidate: bool,
     /// The link that was chosen last where any link would do.
     next_link: usize,
+    /// Until when a stall may come from the stop of a link.
+    pub losses_until: Instant,
 }
 
 impl<'m, E: Engine> Links<'m, E> {
@@ -116,6 +119,7 @@ impl<'m, E: Engine> Links<'m, E> {
             features: u32::MAX,
             safe_invalidate: true,
             next_link: 0,
+            losses_until: Instant::ORIGIN,
         }
     }
 
@@ -356,5 +360,6 @@ impl<'m, E: Engine> Links<'m, E> {
         }
         self.out.hash_turn(hasher);
         self.next_link.hash(hasher);
+        self.losses_until.hash(hasher);
     }
 }

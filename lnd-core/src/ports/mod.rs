@@ -276,6 +276,15 @@ pub trait Channel {
     /// are given up.
     fn is_reliable(&self) -> bool;
 
+    /// Of a channel that is not [reliable](Self::is_reliable): whether it loses messages only with
+    /// a connection or a link that [stops](Engine::stop_connection). A message that ended with
+    /// [`Sent::Ok`] then reaches the peer's driver once, however long it waits there, unless its
+    /// connection ends before it has arrived. Constant, and the same at both ends.
+    #[inline]
+    fn is_connected(&self) -> bool {
+        false
+    }
+
     /// Whether every message has ended when [`send`](Self::send) returns, as in memory that the
     /// sender itself writes. Constant. Such a message needs no slot: the call that sends it returns
     /// its end.

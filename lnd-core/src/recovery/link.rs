@@ -108,7 +108,7 @@ impl<P: Ports> Driver<'_, P> {
                 }
             }
             LinkEffect::ResetEngine => self.reset(domain),
-            LinkEffect::OpenGate => self.open(domain),
+            LinkEffect::OpenGate => self.open(now, domain),
             LinkEffect::None | LinkEffect::Ignored => {}
         }
     }
@@ -162,7 +162,10 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    fn open(&mut self, domain: Domain) {
+    fn open(&mut self, now: Instant, domain: Domain) {
+        if self.channel.is_connected() {
+            self.note_losses(now, domain);
+        }
         // `send_pending` handles waiting peers in turn.
         self.peers.look_again();
         match domain {
@@ -175,6 +178,27 @@ impl<P: Ports> Driver<'_, P> {
             Domain::Connection(_) => {
                 self.counters.count(Counter::ConnectionsReset);
                 self.links.put_back(domain);
+            }
+        }
+    }
+
+    /// Notes that what was in flight in a domain that has been stopped may be lost: hellos announce
+    /// it when the credits do not come back (decision 0064).
+    fn note_losses(&mut self, now: Instant, domain: Domain) {
+        match domain {
+            // Peers are too many to be marked. One whose credits are all lost has stalled, or will
+            // within the bound, and its hello is tried again until the hold-off at most.
+            Domain::Link(_) if self.links.losses_until == Instant::NEVER => {
+                let bound = self.config.credit_stall.times(2);
+                self.links.losses_until = now.after(bound).after(self.hold_off());
+            }
+            // It comes up for the first time.
+            Domain::Link(_) => {}
+            Domain::Connection(place) => {
+                let peer = self.links.connection(place).and_then(|it| self.peers.find(it.peer));
+                if let Some(peer) = peer.and_then(|id| self.peers.get_mut(id)) {
+                    peer.given_up |= peer.in_flight();
+                }
             }
         }
     }
@@ -271,6 +295,7 @@ impl<P: Ports> Driver<'_, P> {
     fn take_proof(&mut self, now: Instant, proof: Quiesced) {
         let Some(domain) = self.links.of_proof(&proof) else { return };
         if let Domain::Link(id) = domain {
+            self.links.losses_until = Instant::NEVER;
             if let Some(link) = self.links.get_mut(id) {
                 link.gone = false;
             }

@@ -64,10 +64,11 @@ impl<P: Ports> Driver<'_, P> {
         let means_us = from.to_incarnation == Some(self.me.incarnation);
         let known = found.and_then(|id| self.peers.get(id));
         let closed = known.and_then(Peer::closed);
-        // On a reliable channel a goodbye may overtake requests that its sender has reported as
-        // sent. These are still delivered (S0-18).
+        // A goodbye may overtake requests that its sender has reported as sent. Where the channel
+        // has lost none of them and repeats none, these are still delivered (S0-18).
+        let keeps = reliable || self.channel.is_connected();
         if let Some(id) =
-            found.filter(|_| closed == Some(from.from_incarnation) && means_us && reliable)
+            found.filter(|_| closed == Some(from.from_incarnation) && means_us && keeps)
         {
             return Screening::Closed(id);
         }

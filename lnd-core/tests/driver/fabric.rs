@@ -67,6 +67,8 @@ pub struct Fabric {
     pub says_at_once: bool,
     /// The channel loses nothing of which it says that it was sent.
     pub reliable: bool,
+    /// It loses something only with a connection, or a link.
+    pub connected: bool,
     /// Letters of these kinds stay on the wire.
     pub held: BTreeSet<&'static str>,
     /// Injected faults of the next letters of a kind.

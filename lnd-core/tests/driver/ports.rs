@@ -286,6 +286,10 @@ impl Channel for MockChannel {
         self.fabric.borrow().reliable
     }
 
+    fn is_connected(&self) -> bool {
+        self.fabric.borrow().connected
+    }
+
     fn ends_at_once(&self) -> bool {
         self.fabric.borrow().ends_at_once
     }
