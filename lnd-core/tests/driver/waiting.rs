@@ -110,6 +110,23 @@ fn a_node_that_finds_a_place_is_not_counted_as_one_without() {
     assert_eq!((w.peer(0, 2), w.count(0, Counter::PeersFull)), (None, 1));
 }
 
+/// S0-18: a request that ends without a slot keeps its sender's place no longer: the node that
+/// waits has it at once.
+#[test]
+fn s0_18_a_place_is_had_when_its_owners_request_has_ended_without_a_slot() {
+    let (mut w, letters) = promised(3);
+    w.fabric.borrow_mut().ends_at_once = true;
+    assert!(!w.hand(&letters[0]));
+    w.settle();
+    assert!(!w.hand(&letters[1]), "no place");
+    w.settle();
+    assert_eq!((w.state(0, 1), w.peer(0, 2)), (HelloState::Good, None));
+    assert!(w.hand(&letters[0]));
+    assert_eq!(w.nodes[0].driver.in_use(), (0, 0));
+    w.settle();
+    assert_eq!(w.state(0, 2), HelloState::Good);
+}
+
 /// Node 0 has one place. A dead node with a request that waits was silent twice, and has lost the
 /// place to another one whose request was taken. The letter of the dead node, and when it lost the
 /// place.
