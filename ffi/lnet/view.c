@@ -9,8 +9,8 @@ const char *const lnd_upper_name = "lnet";
 
 /* In the order of enum lnd_lnet_count, each with its zero: a pointer to each takes more bytes. */
 static const char lnd_lnet_count_names[] =
-	"sends\0receives\0optimised_gets\0delayed\0waited\0loops\0refused\0taken_back\0failed_fast\0"
-	"without_slot";
+	"sends\0receives\0optimised_gets\0delayed\0waited\0loops\0refused\0taken_back\0"
+	"failed_fast\0without_slot";
 
 /* Context: thread. */
 void lnd_upper_show(struct seq_file *file, struct lnd_host_fabric *fabric)

@@ -142,8 +142,8 @@ whole
 until_so 60 answers "$theirs" || die "no answer after simulated errors"
 
 # Now and then one is dropped: it is sent again, and nothing fails (233). Each goes well by one
-# interface, so that no message is dropped each time that it is sent. LNet chooses the interface that
-# is near to the processor that asks, so each of them asks in turn.
+# interface, so that no message is dropped each time that it is sent. LNet chooses the interface
+# that is near to the processor that asks, so each of them asks in turn.
 for error in local_interrupt local_dropped local_aborted local_no_route local_timeout \
     remote_dropped; do
     whole
