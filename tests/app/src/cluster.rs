@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{json, Value};
 
 use crate::control::{client::Client, default_path};
-use crate::process::{check_window, parse_nid, signals, Broken};
+use crate::process::{check_window, end_with_parent, parse_nid, signals, Broken};
 
 /// A cluster. Paths are relative to the directory of its file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -212,19 +212,7 @@ impl Running {
         // A terminal's ^C is for this process, which passes it on: a node that is asked twice ends
         // at once.
         command.process_group(0);
-        let parent = std::process::id();
-        let end_with_parent = move || {
-            // SAFETY: this call with these arguments touches no memory of the process.
-            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
-            // A parent that ended before this sends no signal.
-            if std::os::unix::process::parent_id() == parent {
-                Ok(())
-            } else {
-                Err(std::io::Error::from_raw_os_error(libc::ESRCH))
-            }
-        };
-        // SAFETY: between fork and exec it makes two system calls, and neither allocates nor locks.
-        unsafe { command.pre_exec(end_with_parent) };
+        end_with_parent(&mut command);
         let mut running = Self { nid: nid.to_string(), child: command.spawn()? };
         let path = default_path(&cluster.fabric, nid);
         let begun = Instant::now();

@@ -322,3 +322,21 @@ fn a_file_that_is_too_large_for_a_node_does_not_end_it() {
     place.ok(&["put", small.to_str().unwrap(), "1@soft"]);
     node.stop();
 }
+
+/// What clients write or fetch never takes the place of a fabric.
+#[test]
+fn no_file_replaces_a_fabric() {
+    let place = Place::new("replaced");
+    let mut node = place.small_node();
+    let file = place.write("file", 100);
+    place.ok(&["put", "file", "1@soft", "--name", "f"]);
+    let notified = place.refused(&["get", "f", "1@soft", "--out", "lnd.fabric"]);
+    assert!(notified.contains("lnd.fabric: is a fabric, and no place for a file"), "{notified}");
+    for dir in [".", ".."] {
+        let notified = place.refused(&["node", "--me", "2@soft", "--dir", dir]);
+        assert!(notified.contains("has the fabric lnd.fabric in it"), "{dir}: {notified}");
+    }
+    place.ok(&["get", "f", "1@soft", "--out", "g"]);
+    assert_eq!(fs::read(file).unwrap(), fs::read(place.dir.join("g")).unwrap());
+    node.stop();
+}

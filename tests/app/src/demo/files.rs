@@ -10,6 +10,7 @@ use lnd_sim::fabric::{free_bytes, Mapping};
 use lnd_sim::rng::Rng;
 
 use crate::files::{parts, Hash};
+use crate::process::remove_leftovers;
 
 /// A file to send.
 #[derive(Clone, Debug)]
@@ -83,7 +84,7 @@ impl Generated {
     /// The directory cannot be made, its file system has no room for `total` bytes, or `go_on` says
     /// so.
     pub fn begin(place: &Path, total: u64, go_on: GoOn<'_>) -> io::Result<Self> {
-        remove_leftovers(place, go_on)?;
+        remove_leftovers(place, PREFIX, go_on)?;
         if let Some(free) = free_bytes(&File::open(place)?)? {
             if free < total.saturating_add(MARGIN) {
                 let (total, free) = (total >> 20, free >> 20);
@@ -132,20 +133,6 @@ impl Drop for Generated {
         // There is no place to report that it could not be removed; the next run tries again.
         let _ = fs::remove_dir_all(&self.dir);
     }
-}
-
-/// Removes what processes have left that were killed.
-fn remove_leftovers(place: &Path, go_on: GoOn<'_>) -> io::Result<()> {
-    for entry in fs::read_dir(place)?.flatten() {
-        go_on()?;
-        let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
-        let over = pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists());
-        if over && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-    Ok(())
 }
 
 fn write_noise(path: &Path, size: u64, rng: &mut Rng, go_on: GoOn<'_>) -> io::Result<()> {

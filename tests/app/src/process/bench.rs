@@ -15,8 +15,11 @@ use lnd_sim::fabric::free_bytes;
 use lnd_sim::rng::Rng;
 use serde_json::json;
 
+use super::child::{end_with_parent, remove_leftovers};
 use super::{signals, Broken};
 
+/// Begins the names of directories; the number of the process follows.
+const PREFIX: &str = "lnd-bench-";
 /// Files of the size that is measured that there are at a time: source, two copies, the server's.
 const FILES: u64 = 4;
 /// What the fabric takes, and what stays free.
@@ -87,7 +90,9 @@ pub fn bench(place: Option<&Path>, mib: u64, runs: u32, json: bool) -> Result<()
 impl Bench {
     /// A new directory below `place`.
     pub fn within(place: &Path) -> Result<Self, Broken> {
-        let dir = place.join(format!("lnd-bench-{}", std::process::id()));
+        // What cannot be removed is in the way of nothing but its room.
+        let _ = remove_leftovers(place, PREFIX, &|| Ok(()));
+        let dir = place.join(format!("{PREFIX}{}", std::process::id()));
         fs::create_dir(&dir).map_err(|error| format!("{}: {error}", place.display()))?;
         Ok(Self { dir, server: None })
     }
@@ -120,6 +125,7 @@ impl Bench {
     pub fn start(&mut self) -> Result<(), Broken> {
         let store = self.path("store");
         let mut node = self.lnd(&["node", "--me", "1@soft"])?;
+        end_with_parent(&mut node);
         self.server = Some(node.arg("--dir").arg(store).spawn()?);
         for _ in 0..100 {
             let ping =

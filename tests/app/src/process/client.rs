@@ -6,7 +6,7 @@ use std::path::Path;
 use indicatif::ProgressBar;
 use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
-use lnd_sim::fabric::{node_of, MemoryWindow};
+use lnd_sim::fabric::{node_of, Mapping, MemoryWindow};
 use lnd_sim::lnet::Event;
 use lnd_sim::runtime::{random_word, Station};
 
@@ -223,6 +223,10 @@ pub fn put(
 /// The file, the fabric or the server.
 pub fn get(setup: &Setup, name: &str, to: &Path, from: Nid, manner: Manner) -> Result<(), Broken> {
     check_capture(setup, to, "the file that is written")?;
+    // Its nodes would go on with a file that has no name any more.
+    if Mapping::is_fabric(to) {
+        return Err(format!("{}: is a fabric, and no place for a file", to.display()).into());
+    }
     signals::catch();
     if to == Path::new("-") || manner.json {
         crate::output::use_stderr();

@@ -3,6 +3,7 @@
 //! and what is to be done with the file itself: `lnd fabric`.
 
 mod bench;
+mod child;
 mod client;
 pub mod fabric;
 mod host;
@@ -21,6 +22,7 @@ use lnd_core::id::Nid;
 use lnd_sim::fabric::{nid_of, node_of, Fabric, Mapping, Shape};
 
 pub use bench::bench;
+pub use child::{end_with_parent, remove_leftovers};
 pub use client::{get, put, Manner};
 pub use host::config;
 pub use perf::{perf, PerfPlan, PERF_BYTES};

@@ -37,6 +37,7 @@ struct Serving {
 /// # Errors
 /// The directory or the fabric cannot be used, or the end was not a clean one.
 pub fn serve(setup: &Setup, dir: &Path, metrics: Option<SocketAddr>) -> Result<(), Broken> {
+    refuse_fabric_within(dir, &setup.fabric)?;
     signals::catch();
     let open = |at| Page::open(at).map_err(|error| format!("metrics at {at}: {error}"));
     let mut serving = Serving {
@@ -51,6 +52,19 @@ pub fn serve(setup: &Setup, dir: &Path, metrics: Option<SocketAddr>) -> Result<(
     host(setup, &mut serving)?;
     crate::say!("left in good order");
     Ok(())
+}
+
+/// A client that may write a directory's files could replace the fabric among them.
+fn refuse_fabric_within(dir: &Path, fabric: &Path) -> Result<(), Broken> {
+    let above = fabric.parent().filter(|above| !above.as_os_str().is_empty());
+    let place = above.unwrap_or(Path::new(".")).canonicalize();
+    let (Ok(place), Ok(root)) = (place, dir.canonicalize()) else { return Ok(()) };
+    if !place.starts_with(&root) {
+        return Ok(());
+    }
+    let (dir, fabric) = (dir.display(), fabric.display());
+    Err(format!("{dir}: has the fabric {fabric} in it, and clients may replace what is there")
+        .into())
 }
 
 impl Actor for Serving {
