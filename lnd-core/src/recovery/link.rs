@@ -295,7 +295,9 @@ impl<P: Ports> Driver<'_, P> {
     fn take_proof(&mut self, now: Instant, proof: Quiesced) {
         let Some(domain) = self.links.of_proof(&proof) else { return };
         if let Domain::Link(id) = domain {
-            self.links.losses_until = Instant::NEVER;
+            if self.channel.is_connected() {
+                self.links.losses_until = Instant::NEVER;
+            }
             if let Some(link) = self.links.get_mut(id) {
                 link.gone = false;
             }

@@ -15,15 +15,20 @@ use super::world::{config, World, LINK0};
 /// Two nodes whose channel loses something only with a connection. One message has gone between
 /// them.
 fn connected(config: Config) -> World {
+    let mut w = strangers(config);
+    w.put(0, 1, 0).unwrap();
+    w.settle();
+    w
+}
+
+/// As [`connected`], before the first message.
+fn strangers(config: Config) -> World {
     let mut fabric = Fabric::new(2, 1);
     fabric.reliable = false;
     fabric.connected = true;
     fabric.default_room = [16, 16];
     fabric.devices.values_mut().for_each(|device| device.connects = true);
-    let mut w = World::on(fabric, 2, config);
-    w.put(0, 1, 0).unwrap();
-    w.settle();
-    w
+    World::on(fabric, 2, config)
 }
 
 /// Loses as many short messages of the first node as it has credits, and says that they were sent.
@@ -119,4 +124,17 @@ fn what_was_lost_with_a_link_is_given_up() {
     let tags: Vec<_> = (0..4).map(|_| w.put(0, 1, 10).unwrap()).collect();
     w.settle();
     assert_eq!((good(&w, &tags), seen(&w)), (4, 4));
+}
+
+/// The transport knows nodes that the driver has not met.
+#[test]
+fn the_end_of_a_strangers_connection_changes_nothing() {
+    let mut w = strangers(with_depth(4));
+    let now = w.now;
+    w.nodes[0].driver.on_connection_down(now, LINK0, nid(1));
+    w.settle();
+    assert_eq!(w.count(0, Counter::ConnectionsReset), 1);
+    let tags: Vec<_> = (0..4).map(|_| w.put(0, 1, 10).unwrap()).collect();
+    w.settle();
+    assert_eq!((good(&w, &tags), w.fabric.borrow().seen.len()), (4, 4));
 }

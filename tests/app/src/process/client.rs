@@ -224,7 +224,7 @@ pub fn put(
 pub fn get(setup: &Setup, name: &str, to: &Path, from: Nid, manner: Manner) -> Result<(), Broken> {
     check_capture(setup, to, "the file that is written")?;
     // Its nodes would go on with a file that has no name any more.
-    if Mapping::is_fabric(to) {
+    if to.is_file() && Mapping::is_fabric(to) {
         return Err(format!("{}: is a fabric, and no place for a file", to.display()).into());
     }
     signals::catch();
