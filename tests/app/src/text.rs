@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Most bytes of such a file.
 const MOST: u64 = 1 << 20;
@@ -43,12 +43,18 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
     if let (Some(one), Some(other)) = (found(one), found(other)) {
         return one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino());
     }
-    let place = |path: &Path| {
-        let above = path.parent().filter(|above| !above.as_os_str().is_empty());
-        let above = above.unwrap_or(Path::new(".")).canonicalize().ok()?;
-        Some(above.join(path.file_name()?))
-    };
+    let place = |path: &Path| Some(directory_of(path).ok()?.join(path.file_name()?));
     place(one).is_some_and(|it| Some(it) == place(other))
+}
+
+/// The directory in which a path is, whether anything is there or not.
+///
+/// # Errors
+/// There is no such directory.
+pub fn directory_of(path: &Path) -> io::Result<PathBuf> {
+    // A relative path of one part has an empty parent: the working directory.
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+    above.unwrap_or(Path::new(".")).canonicalize()
 }
 
 #[cfg(test)]

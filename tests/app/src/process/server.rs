@@ -19,6 +19,7 @@ use super::{signals, Broken, Setup};
 use crate::control::OfProcess;
 use crate::files::{DirStore, FileServer, Pages, ServerConfig};
 use crate::metrics::Page;
+use crate::text::directory_of;
 
 struct Serving {
     metrics: Option<Page>,
@@ -56,9 +57,7 @@ pub fn serve(setup: &Setup, dir: &Path, metrics: Option<SocketAddr>) -> Result<(
 
 /// A client that may write a directory's files could replace the fabric among them.
 fn refuse_fabric_within(dir: &Path, fabric: &Path) -> Result<(), Broken> {
-    let above = fabric.parent().filter(|above| !above.as_os_str().is_empty());
-    let place = above.unwrap_or(Path::new(".")).canonicalize();
-    let (Ok(place), Ok(root)) = (place, dir.canonicalize()) else { return Ok(()) };
+    let (Ok(place), Ok(root)) = (directory_of(fabric), dir.canonicalize()) else { return Ok(()) };
     if !place.starts_with(&root) {
         return Ok(());
     }
